@@ -1,0 +1,228 @@
+"""What a method is, and the registry of all methods.
+
+A method file holds mathematics only: where to start, how each block of unknowns is updated, and what the objective is made of. The loop
+(:mod:`fact_core.solve`) owns everything else. One step updates the blocks in order, each in two halves::
+
+    given = method.given(problem, "V", factors, before)   # the costly products that do not change while V changes
+    V     = method.update(problem, "V", factors, given)   # the update made from them
+
+The plain loop takes each update once; the products of the first block also give the objective, so that a step never pays for them twice.
+Arrays may carry leading axes (several starts at once): write ``A.mT`` for a transpose, and sums over the last axes.
+
+Adding a method is adding a file to this folder with a class under ``@algorithm``: it then has its sliders, checks, menus, plots, tests.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from enum import Enum, Flag, auto
+from functools import cache
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ..assign import Assign
+from ..errors import FactScopeError, unknown
+from ..graph import GraphWeights
+from ..kernel import Weighting, times
+from ..newcomers import Newcomers
+from ..parameters import Param, declared
+from ..problem import Problem
+from .starts import Start
+
+Factors: TypeAlias = dict[str, np.ndarray]
+Products: TypeAlias = dict[str, np.ndarray]
+
+FLOOR = 1e-10  # of denominators
+
+
+class Needs(Flag):
+    """What a method needs of the data."""
+
+    NOTHING = 0
+    GRAPH = auto()  # a neighbour graph of the documents
+    NONNEGATIVE = auto()  # no negative value in X
+    NONNEGATIVE_KERNEL = auto()  # no negative entry in K
+
+
+class Family(str, Enum):
+    """Groups of the menu."""
+
+    CLUSTERING = "Clustering"
+    NMF = "Non-negative matrix factorisation"
+    CF = "Concept factorisation"
+    SPECTRAL = "Spectral"
+
+
+class Algorithm:
+    """One method with its parameters set. Subclasses are frozen dataclasses made by :func:`algorithm`."""
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    formula: ClassVar[str]  # the objective, in TeX
+    family: ClassVar[Family]
+    needs: ClassVar[Needs] = Needs.NOTHING
+    assign: ClassVar[Assign] = Assign.ARGMAX  # how clusters are read from the embedding
+    graph: ClassVar[GraphWeights] = GraphWeights.COSINE
+    kernels: ClassVar[bool] = True  # whether any kernel will do; otherwise the method works on X itself
+    weightings: ClassVar[tuple[Weighting, ...]] = (Weighting.NONE, Weighting.NCW)
+    starts: ClassVar[tuple[Start, ...]] = (Start.RANDOM,)  # the first is the default
+    budget: ClassVar[int] = 200  # steps of a run by default
+    warm_up: ClassVar[int] = 30  # steps each of several starts gets before only the best goes on
+    blocks: ClassVar[tuple[str, ...]] = ()  # the unknowns, in the order one step updates them
+    multiplicative: ClassVar[bool] = True  # every update moves each entry against its partial derivative
+    monotone: ClassVar[bool] = True  # no update can raise the objective, by proof
+    parameters: ClassVar[tuple[Param, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for parameter in self.parameters:
+            object.__setattr__(self, parameter.name, parameter.check(getattr(self, parameter.name)))
+
+    # The mathematics of a method ------------------------------------------------------------------------------------------
+
+    def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
+        """Factors to start from."""
+        raise NotImplementedError
+
+    def given(self, problem: Problem, block: str, factors: Factors, before: Products) -> Products:
+        """The products the update of `block` is made from. `before` are those of the block updated just before, where they still hold."""
+        return getattr(self, f"given_{block}")(problem, factors, before)
+
+    def update(self, problem: Problem, block: str, factors: Factors, given: Products) -> np.ndarray:
+        """The new value of `block`; the old array itself if nothing changes any more."""
+        return getattr(self, f"update_{block}")(problem, factors, given)
+
+    def begin(self, problem: Problem, factors: Factors) -> Factors:
+        """The scale on which the loop works, taken once before the first step."""
+        return factors
+
+    def normalise(self, problem: Problem, factors: Factors) -> Factors:
+        """What is done after every step to fix the scale the objective leaves free."""
+        return factors
+
+    def finish(self, problem: Problem, factors: Factors) -> Factors:
+        """The scale in which factors are reported."""
+        return factors
+
+    def terms(self, problem: Problem, factors: Factors, given: Products) -> dict[str, Any]:
+        """The parts of the objective by name; `given` are the products of the first block."""
+        raise NotImplementedError
+
+    def embedding(self, problem: Problem, factors: Factors) -> np.ndarray:
+        """One row a document, one column a concept."""
+        return problem.unweighted(factors["V"])
+
+    def basis(self, problem: Problem, factors: Factors) -> np.ndarray:
+        """One column a concept, one row a term."""
+        raise NotImplementedError
+
+    def place(self, problem: Problem, factors: Factors, new: Newcomers) -> np.ndarray:
+        """Coordinates of documents that were not there, everything else held; on the scale of :meth:`embedding`."""
+        raise NotImplementedError
+
+    # What every method has ------------------------------------------------------------------------------------------------
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why this method cannot take this problem, in a sentence; None if it can."""
+        if Needs.NONNEGATIVE in self.needs and not problem.nonnegative:
+            return f"{self.title} needs data without negative values, and this corpus has some."
+        if Needs.NONNEGATIVE_KERNEL in self.needs and problem.K.signed:
+            return f"{self.title} needs similarities without negative values, and this corpus has some; the rbf kernel has none."
+        return None
+
+    def settings(self) -> dict[str, Any]:
+        return {p.name: getattr(self, p.name) for p in self.parameters}
+
+    def shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
+        """The shape of every factor."""
+        m, n, k = problem.m, problem.n, problem.k
+        sizes = {"U": (m, k), "V": (n, k), "W": (n, k), "H": (n, k), "P": (n, k), "s": (k,)}
+        return {block: sizes[block] for block in self.blocks}
+
+
+A = TypeVar("A", bound=type)
+_registry: dict[str, type[Algorithm]] = {}
+
+
+def algorithm(cls: A) -> A:
+    """Class decorator: a frozen dataclass of its parameters, under its key in the registry."""
+    made: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    made.parameters = declared(made)
+    _registry[made.key] = made
+    return made
+
+
+@cache
+def algorithms() -> dict[str, type[Algorithm]]:
+    """Every method by key, found by being in this folder; in the order of the menu."""
+    package = importlib.import_module(__package__)
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name not in {"base", "starts"}:
+            importlib.import_module(f"{__package__}.{module.name}")
+    order = list(Family)
+    return dict(sorted(_registry.items(), key=lambda item: (order.index(item[1].family), item[0])))
+
+
+def find(key: str) -> type[Algorithm]:
+    try:
+        return algorithms()[key.lower()]
+    except (KeyError, AttributeError):
+        raise unknown("method", key, algorithms()) from None
+
+
+def configured(key: str, settings: dict[str, Any]) -> Algorithm:
+    """The method with these parameters, or a sentence about the one that does not fit."""
+    cls = find(key)
+    names = [p.name for p in cls.parameters]
+    for name in settings:
+        if name not in names:
+            has = f"; it has {', '.join(names)}" if names else " and has none"
+            raise FactScopeError(f"{cls.title} has no parameter “{name}”{has}.")
+    return cls(**settings)
+
+
+# Shared by many methods ---------------------------------------------------------------------------------------------------
+
+
+def multiplied(V: np.ndarray, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """V ∘ numerator / denominator."""
+    return V * (numerator / np.maximum(denominator, FLOOR))
+
+
+def column_lengths(V: np.ndarray) -> np.ndarray:
+    """‖v₁‖ … ‖v_k‖ as a row; 1 for a column of zeros, which has no scale to remove."""
+    c = np.sqrt((V * V).sum(axis=-2, keepdims=True))
+    return np.where(c > 0, c, 1.0)
+
+
+def inner(A: np.ndarray, B: np.ndarray) -> Any:
+    """tr(AᵀB)."""
+    return (A * B).sum(axis=(-2, -1))
+
+
+def smoothness(problem: Problem, V: np.ndarray) -> Any:
+    """tr(VᵀLV)."""
+    return inner(V, problem.D * V - problem.smooth(V))
+
+
+def least_squares(G: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """For each row b of B the v ≥ 0 that minimises vᵀGv − 2vᵀb; G is k × k, or one for each row."""
+    k = B.shape[1]
+    ridge = 1e-12 * max(float(np.abs(G).max()), 1e-300) * np.eye(k)
+    C = np.linalg.cholesky(G + ridge)
+    right = np.linalg.solve(C, B[..., None])[..., 0]
+    return np.array([nnls(c.T, r)[0] for c, r in zip(np.broadcast_to(C, (len(B), k, k)), right, strict=True)]).reshape(B.shape)
+
+
+def rooted(V: np.ndarray, b: np.ndarray, plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
+    """V ∘ [b + √(b² + 4 plus∘minus)] / (2 plus): the update for data of both signs (LCCF eq. 22)."""
+    return V * ((b + np.sqrt(b * b + 4 * plus * minus)) / np.maximum(2 * plus, FLOOR))
+
+
+def combination(problem: Problem, W: np.ndarray) -> np.ndarray:
+    """X·W: concepts as combinations of documents."""
+    return times(problem.X, W)

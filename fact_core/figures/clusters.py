@@ -1,0 +1,59 @@
+"""Clusters against classes, and their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .style import SEQUENTIAL, colour, finish, text
+
+
+def confusion(table: np.ndarray, classes: Sequence[str], clusters: Sequence[str], order: np.ndarray | None = None) -> go.Figure:
+    """Classes × clusters as a heat map with the counts; `order` arranges the clusters, so that the best match is the diagonal."""
+    order = np.arange(table.shape[1]) if order is None else order
+    counts = table[:, order]
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    few = counts.size <= 400
+    figure = go.Figure(
+        go.Heatmap(
+            z=share,
+            x=[text(clusters[int(c)]) for c in order],
+            y=[text(c) for c in classes],
+            customdata=counts,
+            text=np.where(counts > 0, counts.astype(str), "") if few else None,
+            texttemplate="%{text}" if few else None,
+            colorscale=SEQUENTIAL,
+            zmin=0,
+            zmax=1,
+            xgap=2 if few else 0,
+            ygap=2 if few else 0,
+            showscale=not few,
+            colorbar={"title": {"text": "share of class", "side": "right"}, "tickformat": ".0%", "thickness": 12},
+            hovertemplate="class %{y}<br>cluster %{x}<br>%{customdata} documents, %{z:.0%} of the class<extra></extra>",
+        )
+    )
+    finish(figure, x="cluster", y="class", height=max(340, 24 * len(classes) + 90))
+    figure.update_xaxes(type="category", showgrid=False)
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
+    return figure
+
+
+def cluster_sizes(sizes: np.ndarray, clusters: Sequence[str]) -> go.Figure:
+    """Documents in each cluster, in the clusters' colours."""
+    names = [text(c) for c in clusters]
+    figure = go.Figure(
+        go.Bar(
+            x=names,
+            y=sizes,
+            text=sizes,
+            textposition="outside",
+            cliponaxis=False,
+            marker_color=[colour(c) for c in range(len(sizes))],
+            hovertemplate="cluster %{x}<br>%{y} documents<extra></extra>",
+        )
+    )
+    finish(figure, x="cluster", y="documents")
+    figure.update_xaxes(type="category")
+    return figure

@@ -1,0 +1,124 @@
+"""What is to be factorised: X, the kernel, the graph, the number of concepts.
+
+Everything a method may look at is here, and nothing it may change. What costs time (the weighted X, the kernel operator, the
+graphs) is computed when first asked for and shared by all runs on the same corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+
+from .corpus.model import Corpus, Matrix
+from .errors import FactScopeError
+from .graph import GraphWeights, neighbour_graph
+from .kernel import Kernel, KernelMatrix, Weighting, kernel_matrix, scale_columns, times
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Factorise X into k concepts. Letters as in SPEC section 1."""
+
+    X: Matrix  # m terms × n documents, after the weighting
+    K: KernelMatrix  # n × n, after the weighting
+    k: int
+    S: sp.csr_array | None = None  # affinity of the documents, n × n
+    gamma: np.ndarray | None = None  # γ of the exact weighting: V and W stand for Γ^½V and Γ^-½W, S for Γ^-½SΓ^-½
+
+    @property
+    def n(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def m(self) -> int:
+        return int(self.X.shape[0])
+
+    @cached_property
+    def Xt(self) -> Matrix:
+        return self.X.T
+
+    @property
+    def graph(self) -> sp.csr_array:
+        if self.S is None:
+            raise ValueError("this problem was made without a graph")
+        return self.S
+
+    @cached_property
+    def D(self) -> np.ndarray:
+        """The diagonal of L + S as a column, so that D * V is diag(D)·V: the degrees, divided by γ where the weighting is exact."""
+        root = self.root_gamma
+        return (self.graph @ root / root).reshape(-1, 1)
+
+    def smooth(self, V: np.ndarray) -> np.ndarray:
+        """S·V."""
+        return times(self.graph, V)
+
+    @cached_property
+    def root_gamma(self) -> np.ndarray:
+        return np.ones(self.n) if self.gamma is None else np.sqrt(self.gamma)
+
+    def unweighted(self, V: np.ndarray) -> np.ndarray:
+        """Coordinates of the documents themselves, Γ^-½V."""
+        return V if self.gamma is None else V / self.root_gamma[:, None]
+
+    @cached_property
+    def nonnegative(self) -> bool:
+        values = self.X.data if sp.issparse(self.X) else self.X
+        return bool(values.size == 0 or values.min() >= 0)
+
+
+T = TypeVar("T")
+_made: WeakKeyDictionary[Corpus, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def once(corpus: Corpus, key: Hashable, make: Callable[[], T]) -> T:
+    """`make()`, the first time for this corpus; what it made, every other time. Forgotten with the corpus."""
+    made = _made.setdefault(corpus, {})
+    if key not in made:
+        made[key] = make()
+    return made[key]
+
+
+def graph_of(corpus: Corpus, p: int, weights: GraphWeights, t: float | None = None) -> sp.csr_array:
+    return once(corpus, ("graph", p, weights, t), lambda: neighbour_graph(corpus.matrix, p, weights, t))
+
+
+def problem_of(
+    corpus: Corpus,
+    k: int,
+    *,
+    kernel: Kernel = Kernel.LINEAR,
+    weighting: Weighting = Weighting.NONE,
+    graph: sp.csr_array | None = None,
+) -> Problem:
+    """The problem of factorising this corpus into k concepts."""
+    n = len(corpus)
+    if not 1 <= k <= n:
+        raise FactScopeError(f"The number of clusters must lie between 1 and the number of documents, {n}; it cannot be {k}.")
+    plain = once(corpus, ("kernel", kernel), lambda: kernel_matrix(corpus.matrix.T, kernel))
+    if weighting is Weighting.NONE:
+        return Problem(corpus.matrix.T, plain, k, graph)
+    s = once(corpus, ("ncw", kernel), lambda: _ncw_scale(corpus, plain))
+    K = once(corpus, ("weighted kernel", kernel), lambda: plain.scaled(s))
+    X = once(corpus, ("weighted matrix", kernel), lambda: scale_columns(corpus.matrix.T, s))
+    if weighting is Weighting.NCW:
+        return Problem(X, K, k, graph)
+    off = None if graph is None else (sp.diags_array(1 / s) @ graph @ sp.diags_array(1 / s)).tocsr()
+    return Problem(X, K, k, off, gamma=s**2)
+
+
+def _ncw_scale(corpus: Corpus, K: KernelMatrix) -> np.ndarray:
+    """d^-½; 1 for a document that is like no document, which has nothing to be scaled."""
+    d = K.degree
+    if d.min() < -1e-9 * np.abs(d).max():
+        raise FactScopeError(
+            f"Normalised-cut weighting needs similarities that add up to something positive, and {corpus.name} has negative ones."
+        )
+    positive = d > 1e-12 * np.abs(d).max()
+    return 1 / np.sqrt(np.where(positive, d, 1.0))

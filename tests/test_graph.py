@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fact_core as fc
+from fact_core import graph
+from fact_core.graph import GraphWeights, nearest, neighbour_graph
+
+
+def plain(X: np.ndarray, p: int) -> np.ndarray:
+    """The 0-1 graph in the shortest way there is: all cosines, stable sort."""
+    n = len(X)
+    length = np.linalg.norm(X, axis=1)
+    C = np.round(X @ X.T / np.maximum(np.outer(length, length), 1e-300), 12)
+    np.fill_diagonal(C, -1)
+    S = np.zeros((n, n))
+    for i in range(n):
+        for j in np.argsort(-C[i], kind="stable")[:p]:
+            S[i, j] = C[i, j] > 0
+    return np.maximum(S, S.T)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(3, 40), st.integers(1, 8), st.integers(0, 10**6), st.booleans())
+def test_equals_the_plain_way_with_duplicates(n: int, p: int, seed: int, sparse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.random((max(2, n // 3), 6))[rng.integers(max(2, n // 3), size=n)]  # every document about three times
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    p = min(p, n - 1)
+    S = neighbour_graph(sp.csr_array(X) if sparse else X, p, GraphWeights.BINARY)
+    assert np.array_equal(S.toarray(), plain(X, p))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_independent_of_block_size_and_threads(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 12))[rng.integers(40, size=300)]
+    X[X < 0.6] = 0
+    X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
+    Y = sp.csr_array(X) if sparse else X
+    whole = neighbour_graph(Y, 5)
+    monkeypatch.setattr(graph, "BLOCK", 300 * 7)
+    monkeypatch.setattr(graph.os, "cpu_count", lambda: 1)
+    pieces = neighbour_graph(Y, 5)
+    assert abs(whole - pieces).max() < 1e-12
+    assert whole.nnz == pieces.nnz
+
+
+def test_symmetric_without_loops_and_rightly_weighted() -> None:
+    X = sp.random_array((80, 200), density=0.05, rng=np.random.default_rng(1), format="csr")
+    binary, cosine, heat = (neighbour_graph(X, 4, w) for w in (GraphWeights.BINARY, GraphWeights.COSINE, GraphWeights.HEAT))
+    for S in (binary, cosine, heat):
+        assert abs(S - S.T).max() == 0
+        assert S.diagonal().max() == 0
+        assert S.min() >= 0
+    assert set(binary.data) == {1.0}
+    assert cosine.max() <= 1 + 1e-12
+    assert 0 < heat.data.min() <= heat.data.max() <= 1
+
+
+def test_points_in_the_plane_use_distance_for_heat_and_direction_for_cosine() -> None:
+    X = np.array([[1.0, 1.0], [1.1, 1.0], [9.0, 9.0], [9.0, 9.2]])
+    near, _ = nearest(X, 1, squared_lengths=(X * X).sum(axis=1))
+    assert near.ravel().tolist() == [1, 0, 3, 2]
+    assert neighbour_graph(X, 1, GraphWeights.HEAT)[0, 1] > 0
+    assert neighbour_graph(X, 1, GraphWeights.COSINE)[0, 2] > 0
+
+
+def test_given_graphs_are_checked() -> None:
+    corpus = fc.from_matrix(np.random.default_rng(0).random((5, 4)))
+    for bad, word in ((np.ones((4, 4)), "5 × 5"), (-np.ones((5, 5)), "non-negative"), (np.triu(np.ones((5, 5))), "symmetric")):
+        with pytest.raises(fc.FactScopeError, match=word):
+            fc.fit(corpus, "lccf", n_clusters=2, graph=bad)
+    with pytest.raises(fc.FactScopeError, match="p must lie between 1 and 4"):
+        fc.fit(corpus, "lccf", n_clusters=2, p=5)
+    with pytest.raises(fc.FactScopeError, match="uses no graph"):
+        fc.fit(corpus, "nmf", n_clusters=2, graph="heat")

@@ -1,0 +1,83 @@
+"""What the papers report, on their own corpora (where these are at hand)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fact_core as fc
+from fact_core.kernel import Kernel, kernel_matrix
+
+SEEDS = range(5)
+
+
+def load(folder: Path, name: str) -> fc.Corpus:
+    return fc.load_corpus(folder / name)
+
+
+def accuracies(
+    corpus: fc.Corpus, method: str, *, min_size: int | None = None, max_size: int | None = None, **options: object
+) -> np.ndarray:
+    """Accuracy on six random classes, once a seed."""
+    choices = [corpus.select(min_size=min_size, max_size=max_size, random=6, seed=seed) for seed in SEEDS]
+    return np.array([fc.fit(c, method, seed=seed, **options).scores["accuracy"] for seed, c in zip(SEEDS, choices, strict=True)])
+
+
+@pytest.mark.parametrize("method", ["gnmf", "LCCF-NCW"])
+def test_graph_methods_on_tdt2(shared_data: Path, method: str) -> None:
+    assert accuracies(load(shared_data, "TDT2.mat"), method, lam=100).mean() >= 0.93
+
+
+def test_orthogonality_pays_on_tdt2(shared_data: Path) -> None:
+    corpus = load(shared_data, "TDT2_all.mat")
+    mean = {m: accuracies(corpus, m, min_size=10, max_size=1000).mean() for m in ("AA-HHt", "AA-PSPt", "NC-PSPt")}
+    assert mean["NC-PSPt"] >= 0.90
+    assert mean["AA-PSPt"] >= 0.85
+    assert mean["AA-PSPt"] > mean["AA-HHt"]
+
+
+def test_the_printed_scaling_of_pspt_fails_as_specified(shared_data: Path) -> None:
+    corpus = load(shared_data, "TDT2_all.mat")
+    assert accuracies(corpus, "AA-PSPt", min_size=10, max_size=1000, scaling="paper", restarts=2).mean() < 0.75
+
+
+def test_locality_on_faces_needs_many_steps(shared_data: Path) -> None:
+    corpus = load(shared_data, "ORL.mat")
+    few, many = (accuracies(corpus, "lcf", lam=0.3, max_iter=steps).mean() for steps in (200, 2000))
+    assert many >= 0.75
+    assert many > few
+
+
+def test_memory_of_a_run_on_reuters(shared_data: Path) -> None:
+    """A hundred steps of LCCF hold nothing of the size n × n (8293² numbers would be 550 MB)."""
+    script = (
+        "import resource, fact_core as fc\n"
+        f"corpus = fc.load_corpus({str(shared_data / 'Reuters21578.mat')!r})\n"
+        "fc.fit(corpus, 'lccf', n_clusters=10, max_iter=100, restarts=1)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    assert int(done.stdout) / 1024 < 500
+
+
+def test_kernels_of_a_whole_corpus_are_asked_for(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = load(shared_data, "TDT2.mat")
+    monkeypatch.setenv("FACTSCOPE_MEMORY", "500MB")
+    for kernel in ("poly2", "rbf"):
+        with pytest.raises(fc.FactScopeError, match=r"kernel of 9394 documents needs 1\.4 GB .* about 5590 documents would fit"):
+            fc.fit(corpus, "lccf", kernel=kernel, n_clusters=10)
+
+
+def test_poly2_of_a_whole_corpus_is_right(shared_data: Path) -> None:
+    X = load(shared_data, "TDT2.mat").matrix.T
+    K = kernel_matrix(X, Kernel.POLY2)
+    columns = np.random.default_rng(0).choice(X.shape[1], 5, replace=False)
+    direct = (X.T @ X[:, columns]).toarray() ** 2
+    np.testing.assert_allclose(K @ np.eye(X.shape[1])[:, columns], direct, atol=1e-12)

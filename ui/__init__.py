@@ -1,0 +1,1 @@
+"""What the pages share, and the only package that imports streamlit."""
