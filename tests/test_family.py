@@ -369,3 +369,17 @@ def test_a_rising_objective_is_said() -> None:
     result = fc.fit(small_corpus(), "lccf", lam=1e4, p=1, restarts=2, max_iter=40)
     assert not falls(result.objective)
     assert any(w.startswith("The objective rose in") for w in result.warnings)
+
+
+def test_kmeans_leaves_no_cluster_empty() -> None:
+    """Three equal starting centres: two clusters lose everything at once and take the farthest documents instead."""
+    method = configured("kmeans", {})
+    X, _ = clustered(n=30, m=20)
+    problem = problem_of(fc.from_matrix(X), 3)
+    H = np.zeros((30, 3))
+    H[:, 0] = 1.0
+    f = {"H": H}
+    before = objective(method, problem, f)
+    H = method.update(problem, "H", f, method.given(problem, "H", f, {}))
+    assert H.sum(axis=0).min() >= 1
+    assert objective(method, problem, {"H": H}) < before

@@ -12,6 +12,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
+import numpy as np
+
 from .decoding import UNPACKED_LIMIT
 
 MATRIX, COMPRESSED = 14, 15
@@ -63,6 +65,18 @@ def _check_element(kind: int, block: memoryview, order: str, depth: int = 0) -> 
         raise ValueError("an element of no known type")
 
 
+def _points_inside(body: list[tuple[int, memoryview]], rows: int, lengths: list[int], order: str) -> bool:
+    """Whether a sparse array's row numbers and column pointers stay within it: some versions of scipy follow them while they read."""
+    if any(kind not in (5, 6) for kind, _ in body[:2]):
+        return False
+    row, start = (np.frombuffer(values, np.dtype(np.int32).newbyteorder(order)) for _, values in body[:2])
+    filled = int(start[-1])
+    return bool(
+        start[0] == 0 and np.all(np.diff(start) >= 0) and filled <= min(lengths[0], lengths[2])
+        and (filled == 0 or (row[:filled].min() >= 0 and row[:filled].max() < rows))
+    )  # fmt: skip
+
+
 def _check_array(block: memoryview, order: str, depth: int) -> None:
     parts = list(_elements(block, order))
     if depth > DEEPEST or len(parts) < 3 or [kind for kind, _ in parts[:2]] != [6, 5] or len(parts[0][1]) != 8:
@@ -83,6 +97,7 @@ def _check_array(block: memoryview, order: str, depth: int) -> None:
         right = size <= max(arrays, 1) and len(lengths) == 2 + (family == OBJECT)
     elif family == SPARSE:
         right = arrays == 0 and len(lengths) in (3, 4) and lengths[1] == shape[1] + 1 and len(set(lengths[2:])) == 1
+        right = right and _points_inside(body, shape[0], lengths, order)
     elif family == CHAR:
         right = arrays == 0 and len(lengths) <= 1
     elif family <= LAST_NUMERIC:
