@@ -11,11 +11,11 @@ ROOT = Path(__file__).parent.parent
 # From left to right; a module may import from its own layer and those before it.
 LAYERS = [
     {"errors", "parameters", "memory"},
-    {"corpus"},
+    {"corpus", "printed"},
     {"graph", "kernel"},
     {"problem"},
     {"newcomers"},
-    {"assign", "metrics", "concepts"},
+    {"assign", "metrics", "concepts", "projection"},
     {"algorithms"},
     {"solve", "presets", "warnings"},
     {"result"},

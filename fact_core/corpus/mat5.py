@@ -69,7 +69,7 @@ def _points_inside(body: list[tuple[int, memoryview]], rows: int, lengths: list[
     """Whether a sparse array's row numbers and column pointers stay within it: some versions of scipy follow them while they read."""
     if any(kind not in (5, 6) for kind, _ in body[:2]):
         return False
-    row, start = (np.frombuffer(values, np.dtype(np.int32).newbyteorder(order)) for _, values in body[:2])
+    row, start = (np.frombuffer(values, np.dtype(order + "i4")) for _, values in body[:2])
     filled = int(start[-1])
     return bool(
         start[0] == 0 and np.all(np.diff(start) >= 0) and filled <= min(lengths[0], lengths[2])

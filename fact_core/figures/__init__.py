@@ -1,7 +1,21 @@
 """Figures as pure functions: results or rows in, a plotly Figure out. They draw; they never compute and never touch a page."""
 
-from .clusters import cluster_sizes, confusion
+from .clusters import class_sizes, cluster_sizes, confusion
+from .compare import agreement, curves
 from .concepts import concept_terms
 from .convergence import convergence
+from .coordinates import Colouring, Points, affinity, coordinates
 
-__all__ = ["cluster_sizes", "concept_terms", "confusion", "convergence"]
+__all__ = [
+    "Colouring",
+    "Points",
+    "affinity",
+    "agreement",
+    "class_sizes",
+    "cluster_sizes",
+    "concept_terms",
+    "confusion",
+    "convergence",
+    "coordinates",
+    "curves",
+]

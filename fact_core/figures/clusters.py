@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from .style import SEQUENTIAL, colour, finish, text
+from .style import NEUTRAL, SEQUENTIAL, colour, finish, text
 
 
 def confusion(table: np.ndarray, classes: Sequence[str], clusters: Sequence[str], order: np.ndarray | None = None) -> go.Figure:
@@ -42,18 +42,22 @@ def confusion(table: np.ndarray, classes: Sequence[str], clusters: Sequence[str]
 
 def cluster_sizes(sizes: np.ndarray, clusters: Sequence[str]) -> go.Figure:
     """Documents in each cluster, in the clusters' colours."""
-    names = [text(c) for c in clusters]
+    return _bars(sizes, clusters, [colour(c) for c in range(len(sizes))], "cluster")
+
+
+def class_sizes(sizes: np.ndarray, classes: Sequence[str], chosen: Sequence[bool] | None = None) -> go.Figure:
+    """Documents in each class; those that are not chosen are pale."""
+    chosen = [True] * len(sizes) if chosen is None else chosen
+    return _bars(sizes, classes, [colour(0) if c else NEUTRAL for c in chosen], "class")
+
+
+def _bars(sizes: np.ndarray, names: Sequence[str], colours: Sequence[str], what: str) -> go.Figure:
     figure = go.Figure(
         go.Bar(
-            x=names,
-            y=sizes,
-            text=sizes,
-            textposition="outside",
-            cliponaxis=False,
-            marker_color=[colour(c) for c in range(len(sizes))],
-            hovertemplate="cluster %{x}<br>%{y} documents<extra></extra>",
+            x=[text(n) for n in names], y=sizes, text=sizes if len(sizes) <= 40 else None, textposition="outside", cliponaxis=False,
+            marker_color=colours, hovertemplate=what + " %{x}<br>%{y} documents<extra></extra>",
         )
-    )
-    finish(figure, x="cluster", y="documents")
+    )  # fmt: skip
+    finish(figure, x=what, y="documents")
     figure.update_xaxes(type="category")
     return figure
