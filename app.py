@@ -3,4 +3,11 @@
 import streamlit as st
 
 st.set_page_config(page_title="FactScope", page_icon="◧", layout="wide")
-st.navigation([st.Page("pages/explore.py", title="Explore", icon=":material/explore:", default=True)], position="top").run()
+pages = [
+    st.Page("pages/explore.py", title="Explore", icon=":material/explore:", default=True),
+    st.Page("pages/corpus.py", title="Corpus", icon=":material/library_books:"),
+    st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
+    st.Page("pages/coordinates.py", title="Coordinates", icon=":material/scatter_plot:"),
+    st.Page("pages/concepts.py", title="Concepts", icon=":material/lightbulb:"),
+]
+st.navigation(pages, position="top").run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .corpus.model import Matrix
+from .corpus.model import Matrix, unit_rows
 
 
 def top_terms(basis: np.ndarray, terms: np.ndarray, count: int) -> list[list[tuple[str, float]]]:
@@ -31,21 +31,27 @@ def distinctive_terms(basis: np.ndarray, X: Matrix, terms: np.ndarray, count: in
     return _listed(relevance, positive, terms, count)
 
 
-def representative(embedding: np.ndarray, concept: int, count: int) -> np.ndarray:
-    """The documents that weigh a concept most."""
-    return np.argsort(-embedding[:, concept], kind="stable")[:count]
+def likeness(X: Matrix, basis: np.ndarray) -> np.ndarray:
+    """Documents × concepts: the cosine of each document (a row of X) with each concept's terms.
+
+    Coordinates smoothed over a graph say which documents belong together, not which of them a concept's terms describe best; this does.
+    """
+    U = basis / np.maximum(np.linalg.norm(basis, axis=0), np.finfo(float).tiny)
+    return np.asarray(unit_rows(X) @ U)
 
 
-def borderline(embedding: np.ndarray, concept: int, count: int) -> np.ndarray:
-    """Documents for which this concept and another one weigh nearly the same: the largest share of the smaller of the two."""
-    if embedding.shape[1] < 2:
+def representative(likeness: np.ndarray, concept: int, count: int) -> np.ndarray:
+    """The documents most like a concept."""
+    return np.argsort(-likeness[:, concept], kind="stable")[:count]
+
+
+def borderline(likeness: np.ndarray, concept: int, count: int) -> np.ndarray:
+    """Documents that are about as like this concept as another one, and like both: the smaller of the two likenesses is largest."""
+    if likeness.shape[1] < 2:
         return np.array([], dtype=int)
-    size = np.linalg.norm(embedding, axis=1)
-    own = embedding[:, concept]
-    other = np.delete(embedding, concept, axis=1).max(axis=1)
-    closeness = np.minimum(own, other) / np.maximum(size, np.finfo(float).tiny)
-    order = np.argsort(-closeness, kind="stable")
-    return order[closeness[order] > 0][:count]
+    both = np.minimum(likeness[:, concept], np.delete(likeness, concept, axis=1).max(axis=1))
+    order = np.argsort(-both, kind="stable")
+    return order[both[order] > 0][:count]
 
 
 def matched_concepts(reference: np.ndarray, other: np.ndarray) -> np.ndarray:

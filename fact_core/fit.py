@@ -13,12 +13,13 @@ from .algorithms import Algorithm, Needs, configured
 from .algorithms.base import Factors
 from .algorithms.starts import Start
 from .assign import Assign, clusters
+from .constraints import Constraints, constraints_of, from_share
 from .corpus.model import Corpus
 from .errors import FactScopeError, unknown
 from .graph import GraphWeights, given_graph
 from .kernel import Kernel, Weighting
 from .presets import resolve
-from .problem import graph_of, problem_of
+from .problem import Problem, graph_of, problem_of
 from .result import Result
 from .solve import Progress, solve
 
@@ -39,6 +40,7 @@ def fit(
     graph: str | GraphWeights | Any = None,
     init: str | Start | Factors | None = None,
     assign: str | Assign | None = None,
+    constraints: Any = None,
     warm_up: int | None = None,
     progress: Callable[[Progress], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -50,7 +52,13 @@ def fit(
     of weights or an affinity (n × n) made elsewhere, `init` a kind of start or a dictionary of factors, `assign` the way clusters are
     read, `warm_up` the steps each of the `restarts` gets before only the best goes on (`max_iter` for whole runs); where they are None,
     the method's own. `tol` ends a run early (see `solve`); without it the whole budget is used. Anything else is a parameter of the
-    method. What cannot be done raises `FactScopeError` with a sentence.
+    method.
+
+    A semi-supervised method is told the classes of a `share` of the documents, drawn with the seed, or instead the `constraints`: a
+    :class:`Constraints`, {document: class}, pairs (first, second, "must" or "cannot"), or the path of a file of pairs. They are propagated
+    over the `graph`; a graph made elsewhere, with no word on share or constraints, is taken to hold them already.
+
+    What cannot be done raises `FactScopeError` with a sentence.
     """
     began = time.perf_counter()
     preset = resolve(algorithm)
@@ -63,8 +71,12 @@ def fit(
         raise FactScopeError(f"The tolerance must be a positive number, not {tol}.")
     how = choice("way to read clusters", assign, Assign) if assign is not None else method.assign
     kind, weights = options_for(method, kernel or preset.options.get("kernel"), weighting or preset.options.get("weighting"))
-    affinity, graph_name = _graph(corpus, method, graph)
-    problem = problem_of(corpus, _clusters(corpus, n_clusters), kernel=kind, weighting=weights, graph=affinity)
+    links_do = method.needs & (Needs.SUPERVISION | Needs.CLASSES) == Needs.SUPERVISION
+    if links_do and constraints is None and "share" not in parameters and not (graph is None or isinstance(graph, str)):
+        constraints = ()
+    problem, graph_name = problem_for(
+        corpus, method, _clusters(corpus, n_clusters), kernel=kind, weighting=weights, graph=graph, constraints=constraints, seed=seed
+    )
     if (refusal := method.refusal(problem)) is not None:
         raise FactScopeError(refusal)
     start, start_name = _start(init, method, problem)
@@ -78,6 +90,7 @@ def fit(
         corpus=corpus, problem=problem, algorithm=method, factors=solution.factors, labels=labels, history=solution.history,
         stopped=solution.stopped.value, seconds=time.perf_counter() - began,
         options={"kernel": kind.value, "weighting": weights.value, "graph": graph_name, "assign": how.value, "init": start_name,
+                 "constraints": None if problem.constraints is None else str(problem.constraints),
                  "seed": seed, "restarts": restarts, "max_iter": max_iter, "warm_up": warm_up, "tol": tol},
     )  # fmt: skip
 
@@ -91,6 +104,32 @@ def options_for(method: Algorithm | type[Algorithm], kernel: Any, weighting: Any
     if weights not in method.weightings:
         raise FactScopeError(f"{method.title} has no {weights.value} weighting; it has {' and '.join(w.value for w in method.weightings)}.")
     return kind, weights
+
+
+def problem_for(
+    corpus: Corpus,
+    method: Algorithm,
+    k: int,
+    *,
+    kernel: Kernel = Kernel.LINEAR,
+    weighting: Weighting = Weighting.NONE,
+    graph: Any = None,
+    constraints: Any = None,
+    seed: int = 0,
+) -> tuple[Problem, str | None]:
+    """The problem as this method sees it, with its graph and constraints, and the name of the graph."""
+    known = _constraints(corpus, method, constraints, seed)
+    S, name = _graph(corpus, method, graph)
+    affinity = method.affinity(corpus, S, known)
+    return problem_of(corpus, k, kernel=kernel, weighting=weighting, graph=affinity, constraints=known), name
+
+
+def _constraints(corpus: Corpus, method: Algorithm, given: Any, seed: int) -> Constraints | None:
+    if Needs.SUPERVISION not in method.needs:
+        if given is not None:
+            raise FactScopeError(f"{method.title} is unsupervised, so it cannot be given constraints.")
+        return None
+    return from_share(corpus, method.settings()["share"], seed) if given is None else constraints_of(given, len(corpus)).check()
 
 
 def _graph(corpus: Corpus, method: Algorithm, graph: Any) -> tuple[Any, str | None]:

@@ -17,9 +17,14 @@ def budget() -> float:
     wish = os.environ.get("FACTSCOPE_MEMORY", "").strip()
     if not wish:
         return 0.6 * psutil.virtual_memory().available
+    return amount("FACTSCOPE_MEMORY", wish)
+
+
+def amount(variable: str, wish: str) -> float:
+    """The bytes an environment variable asks for."""
     match = re.fullmatch(r"(?i)([\d.]+)\s*([kmgt]?)i?b?", wish)
     if match is None:
-        raise FactScopeError(f"FACTSCOPE_MEMORY must be a size such as 4GB, not “{wish}”.")
+        raise FactScopeError(f"{variable} must be a size such as 4GB, not “{wish}”.")
     return float(match[1]) * UNITS[match[2].lower()]
 
 

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from .corpus.model import Corpus, Matrix
 from .errors import FactScopeError
-from .graph import GraphWeights, edges_to
 from .kernel import Kernel, Weighting, bandwidth, between, column_squares, scale_columns
 from .problem import Problem
 
@@ -66,17 +65,16 @@ def newcomers(
     *,
     kernel: Kernel,
     weighting: Weighting,
-    neighbours: int | None = None,
-    weights: GraphWeights = GraphWeights.COSINE,
+    edges: sp.csr_array | None = None,
 ) -> Newcomers:
-    """New rows over the corpus' terms (already weighted as text) seen from the problem made of that corpus."""
+    """New rows over the corpus' terms (already weighted as text) seen from the problem made of that corpus; `edges` join the two."""
     n, N = problem.n, rows.shape[0]
     old, new = corpus.matrix.T, rows.T
     t = bandwidth(old)
     K = between(new, old, kernel, t)
     square = column_squares(new)
     diagonal = {Kernel.LINEAR: square, Kernel.POLY2: square**2, Kernel.RBF: np.ones(N)}[kernel]
-    S = sp.csr_array((N, n)) if neighbours is None else edges_to(corpus.matrix, rows, neighbours, weights)
+    S = sp.csr_array((N, n)) if edges is None else edges
     degree = np.asarray(S.sum(axis=1)).ravel()
     root_gamma = np.ones(N)
     if weighting is not Weighting.NONE:

@@ -26,6 +26,7 @@ def _presets() -> tuple[Preset, ...]:
         Preset("NMF", "nmf"), Preset("NMF-NCW", "nmf", ncw), Preset("GNMF", "gnmf"), Preset("SparseNMF", "sparse_nmf"),
         Preset("CF", "cf"), Preset("CF-NCW", "cf", ncw), Preset("LCCF", "lccf"), Preset("LCCF-NCW", "lccf", ncw), Preset("LCF", "lcf"),
         Preset("AA-HHt", "hht"), Preset("NC-HHt", "hht", ncw), Preset("AA-PSPt", "pspt"), Preset("NC-PSPt", "pspt", ncw),
+        Preset("CCF", "ccf"), Preset("SemiLCCF", "semi_lccf"), Preset("CNPCF", "cnpcf"), Preset("GDCF", "gdcf"), Preset("RCF", "rcf"),
     ]  # fmt: skip
     kernelised = {"KM", "AA", "NC", "CF", "LCCF"}  # LCCF tables 4 to 7, lower halves
     poly2 = [Preset(f"{p.name} poly2", p.key, p.options | {"kernel": "poly2"}) for p in linear if p.name.removesuffix("-NCW") in kernelised]

@@ -1,4 +1,4 @@
-"""What is to be factorised: X, the kernel, the graph, the number of concepts.
+"""What is to be factorised: X, the kernel, the graph, the constraints, the number of concepts.
 
 Everything a method may look at is here, and nothing it may change. What costs time (the weighted X, the kernel operator, the
 graphs) is computed when first asked for and shared by all runs on the same corpus.
@@ -15,10 +15,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
+from .constraints import Constraints
 from .corpus.model import Corpus, Matrix
 from .errors import FactScopeError
 from .graph import GraphWeights, neighbour_graph
 from .kernel import Kernel, KernelMatrix, Weighting, kernel_matrix, scale_columns, times
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +31,9 @@ class Problem:
     X: Matrix  # m terms × n documents, after the weighting
     K: KernelMatrix  # n × n, after the weighting
     k: int
-    S: sp.csr_array | None = None  # affinity of the documents, n × n
+    S: Matrix | None = None  # affinity of the documents, n × n; sparse, but for propagated constraints kept whole
     gamma: np.ndarray | None = None  # γ of the exact weighting: V and W stand for Γ^½V and Γ^-½W, S for Γ^-½SΓ^-½
+    constraints: Constraints | None = None  # what is known of some documents
 
     @property
     def n(self) -> int:
@@ -44,7 +48,7 @@ class Problem:
         return self.X.T
 
     @property
-    def graph(self) -> sp.csr_array:
+    def graph(self) -> Matrix:
         if self.S is None:
             raise ValueError("this problem was made without a graph")
         return self.S
@@ -72,8 +76,23 @@ class Problem:
         values = self.X.data if sp.issparse(self.X) else self.X
         return bool(values.size == 0 or values.min() >= 0)
 
+    @property
+    def supervision(self) -> Constraints:
+        if self.constraints is None:
+            raise ValueError("this problem was made without constraints")
+        return self.constraints
 
-T = TypeVar("T")
+    def once(self, what: str, make: Callable[[], T]) -> T:
+        """`make()`, the first time for this problem: what a method needs in every step and no step changes."""
+        if what not in self._made:
+            self._made[what] = make()
+        return self._made[what]
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
+
+
 _made: WeakKeyDictionary[Corpus, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
@@ -83,6 +102,14 @@ def once(corpus: Corpus, key: Hashable, make: Callable[[], T]) -> T:
     if key not in made:
         made[key] = make()
     return made[key]
+
+
+def latest(corpus: Corpus, what: str, key: Hashable, make: Callable[[], T]) -> T:
+    """As :func:`once`, for what is large: only the newest of its kind is kept."""
+    kept = _made.setdefault(corpus, {}).get(what)
+    if kept is None or kept[0] != key:
+        kept = _made[corpus][what] = (key, make())
+    return kept[1]
 
 
 def graph_of(corpus: Corpus, p: int, weights: GraphWeights, t: float | None = None) -> sp.csr_array:
@@ -95,7 +122,8 @@ def problem_of(
     *,
     kernel: Kernel = Kernel.LINEAR,
     weighting: Weighting = Weighting.NONE,
-    graph: sp.csr_array | None = None,
+    graph: Matrix | None = None,
+    constraints: Constraints | None = None,
 ) -> Problem:
     """The problem of factorising this corpus into k concepts."""
     n = len(corpus)
@@ -103,14 +131,14 @@ def problem_of(
         raise FactScopeError(f"The number of clusters must lie between 1 and the number of documents, {n}; it cannot be {k}.")
     plain = once(corpus, ("kernel", kernel), lambda: kernel_matrix(corpus.matrix.T, kernel))
     if weighting is Weighting.NONE:
-        return Problem(corpus.matrix.T, plain, k, graph)
+        return Problem(corpus.matrix.T, plain, k, graph, constraints=constraints)
     s = once(corpus, ("ncw", kernel), lambda: _ncw_scale(corpus, plain))
     K = once(corpus, ("weighted kernel", kernel), lambda: plain.scaled(s))
     X = once(corpus, ("weighted matrix", kernel), lambda: scale_columns(corpus.matrix.T, s))
     if weighting is Weighting.NCW:
-        return Problem(X, K, k, graph)
-    off = None if graph is None else (sp.diags_array(1 / s) @ graph @ sp.diags_array(1 / s)).tocsr()
-    return Problem(X, K, k, off, gamma=s**2)
+        return Problem(X, K, k, graph, constraints=constraints)
+    off = None if graph is None else scale_columns(scale_columns(graph, 1 / s).T, 1 / s).T
+    return Problem(X, K, k, off, gamma=s**2, constraints=constraints)
 
 
 def _ncw_scale(corpus: Corpus, K: KernelMatrix) -> np.ndarray:

@@ -6,6 +6,8 @@ from enum import Enum
 
 import numpy as np
 
+from .kernel import KernelMatrix
+
 DRAWN = 5000  # points a figure draws at the most
 
 
@@ -27,6 +29,15 @@ def projected(embedding: np.ndarray, how: Projection, dimensions: int, seed: int
     axes = axes[:dimensions] * np.where(axes[:dimensions].sum(axis=1) < 0, -1.0, 1.0)[:, None]
     found = centred @ axes.T
     return np.pad(found, ((0, 0), (0, dimensions - found.shape[1])))
+
+
+def ordered_affinity(K: KernelMatrix, groups: np.ndarray, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """The affinity of some documents, ordered by group (the rows drawn are stratified), and the number of rows of each group."""
+    rows = stratified(groups, most)
+    rows = rows[np.argsort(groups[rows], kind="stable")]
+    columns = np.zeros((len(groups), len(rows)))
+    columns[rows, np.arange(len(rows))] = 1.0
+    return (K @ columns)[rows], np.bincount(groups[rows], minlength=int(groups.max()) + 1)
 
 
 def stratified(groups: np.ndarray, most: int = DRAWN, seed: int = 0) -> np.ndarray:

@@ -61,6 +61,18 @@ class Result:
         """Accuracy, NMI, ARI and purity where the corpus has classes; nothing otherwise."""
         return {} if self.corpus.labels is None else metrics.scores(self.corpus.labels, self.labels)
 
+    @property
+    def supervised(self) -> np.ndarray:
+        """The documents the method was told something of: labelled ones, or those of a pair; none without constraints."""
+        constraints = self.problem.constraints
+        return np.array([], dtype=np.int64) if constraints is None else constraints.documents
+
+    @cached_property
+    def scores_unlabelled(self) -> dict[str, float]:
+        """The same scores without those documents; nothing where no other is left."""
+        rest = np.setdiff1d(np.arange(len(self.labels)), self.supervised)
+        return {} if self.corpus.labels is None or not len(rest) else metrics.scores(self.corpus.labels[rest], self.labels[rest])
+
     @cached_property
     def embedding(self) -> np.ndarray:
         """One row a document, one column a concept."""
@@ -96,11 +108,10 @@ class Result:
         """Coordinates and clusters of documents that were not there: texts, counts over the corpus' terms, or another corpus."""
         corpus, options = self.corpus, self.options
         rows = weighted_rows(corpus, new)
-        graph = options["graph"]
+        weights = self.algorithm.graph if options["graph"] in (None, "given") else GraphWeights(options["graph"])
         fresh = newcomers(
             corpus, self.problem, rows, kernel=Kernel(options["kernel"]), weighting=Weighting(options["weighting"]),
-            neighbours=None if graph is None else self.algorithm.settings()["p"],
-            weights=self.algorithm.graph if graph in (None, "given") else GraphWeights(graph),
+            edges=self.algorithm.edges(corpus, rows, weights),
         )  # fmt: skip
         V = self.algorithm.place(self.problem, self.factors, fresh)
         return Placed(V, nearest_clusters(V, self.embedding, self.labels, Assign(options["assign"])))
@@ -119,6 +130,8 @@ class Result:
             "terms": {name: values.tolist() for name, values in self.terms.items()},
             "stopped": str(self.stopped),
             "scores": self.scores,
+            "scores_unlabelled": self.scores_unlabelled,
+            "supervised": len(self.supervised),
             "cluster_sizes": self.sizes.tolist(),
             "seconds": round(self.seconds, 4),
             "concepts": [[[term, weight] for term, weight in concept] for concept in self.concepts(terms)],

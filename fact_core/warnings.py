@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .problem import Problem
@@ -26,10 +27,14 @@ def warnings_of(problem: Problem, embedding: np.ndarray, labels: np.ndarray, obj
     empty = k - len(np.unique(labels))
     if empty:
         yield f"{empty} of {k} clusters {'is' if empty == 1 else 'are'} empty."
+    if problem.constraints is not None:
+        yield from problem.constraints.notes
     if problem.S is not None:
-        isolated = int((np.diff(problem.S.indptr) == 0).sum())
+        isolated = int((problem.S.sum(axis=1) == 0).sum())
         if isolated:
             yield f"{_documents(isolated)} {'has' if isolated == 1 else 'have'} no neighbour in the graph."
+        if not sp.issparse(problem.S):
+            return
         components = int(connected_components(problem.S, directed=False, return_labels=False)) - isolated
         if components > max(2 * k, k + 5):
             yield f"The graph falls into {components} pieces, more than twice the {k} clusters; a larger p joins them."

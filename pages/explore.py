@@ -1,48 +1,31 @@
 """Explore: one corpus, one method, its sliders, and everything there is to see of the result."""
 
+import numpy as np
 import streamlit as st
 
-import fact_core as fc
 from fact_core import metrics
-from fact_core.algorithms import algorithms
-from fact_core.figures import cluster_sizes, concept_terms, confusion, convergence
-from ui import controls, runs
-from ui.corpus import corpus_in_sidebar
+from fact_core.figures import Points, cluster_sizes, concept_terms, confusion, convergence, coordinates
+from fact_core.projection import Projection, projected, stratified
+from ui import links
+from ui.documents import document_card, document_table, found
+from ui.names import long_names, short_names
+from ui.points import colouring, points
+from ui.workbench import workbench
 
-try:
-    corpus = corpus_in_sidebar()
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
-with st.sidebar:
-    preset = controls.method_picker()
-    method = algorithms()[preset.key]
-    st.caption(method.__doc__)
-    settings = controls.settings_for(preset, corpus)
-    clicked = st.button("Run", type="primary", icon=":material/play_arrow:", width="stretch")
+shown = workbench()
+result, previous = shown.result, shown.previous
+corpus, method = result.corpus, result.algorithm
 
-asked = (corpus.fingerprint, preset.name, settings)
-result, asked_before = runs.kept("explore")
-try:
-    if clicked or result is None or result.corpus is not corpus:
-        result = runs.run(corpus, preset.name if preset.options else preset.key, settings)
-        runs.keep("explore", result, asked_before := asked)
-except fc.FactScopeError as error:
-    st.error(str(error))
-if result is None or result.corpus is not corpus:
-    st.stop()
-
-shown = result.algorithm
-values = ", ".join(f"{p.symbol} = {p.show(getattr(shown, p.name))}" for p in shown.parameters)
+values = ", ".join(f"{p.symbol} = {p.show(getattr(method, p.name))}" for p in method.parameters)
 weighting = "" if result.options["weighting"] == "none" else f", {result.options['weighting'].upper().replace('_', ' ')}"
 heading, formula = st.columns([3, 2], vertical_alignment="center")
-heading.subheader(f"{shown.title} on {corpus.name}", anchor=False)
+heading.subheader(f"{method.title} on {corpus.name}", anchor=False)
 heading.caption(
     f"{len(corpus):,} documents, k = {result.n_clusters}{', ' + values if values else ''}{weighting}; "
     f"{len(result.objective) - 1} steps in {result.seconds:.2f} s, stopped by {result.stopped}."
 )
-formula.latex(r"\min\ " + shown.formula)
-if asked_before != asked:
+formula.latex(r"\min\ " + method.formula)
+if shown.moved:
     st.info("The settings have changed since this run. Press Run to see their effect.", icon=":material/tune:")
 for warning in result.warnings:
     st.warning(warning, icon=":material/warning:")
@@ -50,23 +33,56 @@ for warning in result.warnings:
 columns = st.columns(4)
 for column, (name, about) in zip(columns, metrics.MEANING.items(), strict=False):
     if result.scores:
-        column.metric(name.upper() if len(name) == 3 else name.capitalize(), f"{result.scores[name]:.3f}", help=about)
+        change = f"{result.scores[name] - previous.scores[name]:+.3f}" if previous is not None else None
+        column.metric(name.upper() if len(name) == 3 else name.capitalize(), f"{result.scores[name]:.3f}", change, help=about)
 columns[3].metric("Objective", f"{result.objective[-1]:.5g}", help="What the method minimises, after the last step.")
+notes = []
 if corpus.labels is not None:
-    st.caption(f"One single cluster of everything would have an accuracy of {metrics.single_cluster_accuracy(corpus.labels):.3f}.")
+    notes.append(f"One single cluster of everything would have an accuracy of {metrics.single_cluster_accuracy(corpus.labels):.3f}.")
+if previous is not None:
+    agreed = metrics.scores(previous.labels, result.labels)
+    moved = round((1 - agreed["accuracy"]) * len(corpus))
+    before = previous.algorithm.title
+    notes.append(f"Against the run before ({before}): {moved:,} documents changed their cluster, agreement {agreed['ari']:.3f} (ARI).")
+st.caption(" ".join(notes))
 
-names = [f"{c + 1}" for c in range(result.n_clusters)]
-left, right = st.columns(2, gap="medium")
-with left:
-    st.markdown("**Convergence**")
-    st.plotly_chart(convergence(result.terms), key="convergence")
-with right:
+names, full = short_names(result), long_names(result)
+overview, concepts, documents, places = st.tabs(
+    ["Overview", "Concepts", "Documents", "Map"], on_change="rerun", key="view", bind="query-params"
+)
+if overview.open:
+    left, right = overview.columns(2, gap="medium")
+    left.markdown("**Convergence**")
+    left.plotly_chart(convergence(result.terms), key="convergence")
     if result.confusion is not None:
-        st.markdown("**Clusters against classes** (documents; darker is a larger share of the class)")
-        st.plotly_chart(confusion(result.confusion, corpus.label_names, names, metrics.matched_order(result.confusion)), key="confusion")
-    else:
-        st.markdown("**Cluster sizes**")
-        st.plotly_chart(cluster_sizes(result.sizes, names), key="sizes")
-st.markdown("**Concepts**")
-sized = [f"{name} · {size} documents" for name, size in zip(names, result.sizes, strict=True)]
-st.plotly_chart(concept_terms(result.concepts(8), sized), key="concepts")
+        right.markdown(
+            "**Clusters against classes**", help="Documents of each class in each cluster; darker is a larger share of the class."
+        )
+        right.plotly_chart(confusion(result.confusion, corpus.label_names, names, metrics.matched_order(result.confusion)), key="confusion")
+    left.markdown("**Cluster sizes**")
+    left.plotly_chart(cluster_sizes(result.sizes, names), key="sizes")
+    with right:
+        st.markdown("**Concepts, in their heaviest terms**")
+        for c, terms in enumerate(result.concepts(6)):
+            st.text(f"{names[c]}: {', '.join(term for term, _ in terms)}")
+if concepts.open:
+    concepts.plotly_chart(concept_terms(result.concepts(8), full), key="concepts")
+if documents.open:
+    with documents:
+        words = st.text_input("Search titles and texts", key="search", placeholder="words that must occur")
+        rows = found(corpus, words) if words else np.arange(len(corpus))
+        st.caption(f"{len(rows):,} of {len(corpus):,} documents.")
+        chosen = document_table(corpus, rows, "documents", result)
+        if chosen is not None:
+            document_card(corpus, chosen, result)
+if places.open:
+    with places:
+        ways = ["cluster", "class"] if corpus.labels is not None else ["cluster"]
+        by = links.choice("Colour by", {w: w for w in ways}, "cluster", "colour", width=220)
+        rows = stratified(result.labels)
+        flat = projected(result.embedding[rows], Projection.PCA, 3)
+        panel = Points("", flat, ("first component", "second component", "third component"), colouring(by, result, rows))
+        chosen = points(coordinates([panel], [corpus.titles[int(i)] for i in rows], rows, len(corpus)), "explore-map")
+        st.caption("Principal components of the coordinates. Drag to turn, scroll to zoom, click a point to read the document.")
+        if chosen is not None and chosen < len(corpus):
+            document_card(corpus, chosen, result)

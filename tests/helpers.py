@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 import fact_core as fc
 from fact_core.algorithms.base import Algorithm, Factors, Needs
-from fact_core.problem import Problem, graph_of, problem_of
+from fact_core.fit import problem_for as prepared
+from fact_core.problem import Problem
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -36,8 +38,13 @@ def small_corpus(sparse: bool = False, **options: object) -> fc.Corpus:
 
 
 def problem_for(method: Algorithm, corpus: fc.Corpus, k: int = 3) -> Problem:
-    graph = graph_of(corpus, method.settings().get("p", 3), method.graph) if Needs.GRAPH in method.needs else None
-    return problem_of(corpus, k, graph=graph)
+    known = told(type(method), len(corpus), k) if corpus.labels is None else {}
+    return prepared(corpus, method, k, **known)[0]
+
+
+def told(cls: type[Algorithm], n: int, k: int) -> dict[str, Any]:
+    """What a semi-supervised method has to be told of a corpus without classes: the classes of some documents."""
+    return {"constraints": {i: i % k for i in range(min(n, 2 * k))}} if Needs.SUPERVISION in cls.needs else {}
 
 
 def objective(method: Algorithm, problem: Problem, factors: Factors) -> float:

@@ -5,29 +5,42 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import fact_core as fc
 from fact_core.algorithms import algorithms
-from fact_core.corpus import DEFAULT_VIEW
+from fact_core.corpus import DEFAULT_VIEW, read_uploads
 from fact_core.presets import PRESETS, resolve
 
-APP = str(Path(__file__).parent.parent / "app.py")
+ROOT = Path(__file__).parent.parent
+APP = str(ROOT / "app.py")
+NAMES = [*algorithms(), *(n for n, p in PRESETS.items() if p.options)]
 pytestmark = pytest.mark.xdist_group("app")
 
 
-def opened(**choices: str) -> AppTest:
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page test has no browser that would ask again while a run goes on: the page waits for it."""
+    import ui.runs
+
+    monkeypatch.setattr(ui.runs, "PATIENCE", 100.0)
+
+
+def opened(page: str = "explore", **choices: str) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=120)
     for key, value in choices.items():
         app.query_params[key] = value
     app.run()
+    if page != "explore":
+        app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception
     return app
 
 
 def metric(app: AppTest, label: str) -> float:
-    return float(next(m.value for m in app.metric if m.label == label))
+    return float(next(m.value for m in app.metric if m.label == label).replace(",", ""))
 
 
 def press_run(app: AppTest) -> AppTest:
@@ -49,11 +62,10 @@ def test_a_result_is_there_at_first_sight() -> None:
     assert metric(app, "Objective") == pytest.approx(expected.objective[-1], rel=1e-4)
     charts = app.get("plotly_chart")
     assert len(charts) == 3
-    curve = json.loads(charts[0].proto.spec)
-    assert len(curve["data"]) == 3  # objective, fit, graph term
+    assert len(json.loads(charts[0].proto.spec)["data"]) == 3  # objective, fit, graph term
 
 
-def test_a_moved_slider_waits_for_run() -> None:
+def test_a_moved_slider_waits_for_run_and_the_change_is_told() -> None:
     app = opened(corpus="gaussians")
     before = metric(app, "Objective")
     app.slider(key=next(s.key for s in app.slider if s.label.startswith("k,"))).set_value(2)
@@ -63,14 +75,22 @@ def test_a_moved_slider_waits_for_run() -> None:
     press_run(app)
     assert metric(app, "Objective") != before
     assert not app.info
+    assert any("documents changed their cluster" in c.value for c in app.caption)
 
 
-@pytest.mark.parametrize("name", [*algorithms(), *(n for n, p in PRESETS.items() if p.options)])
-def test_every_method_runs_on_the_page(name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_runs_on_explore(name: str) -> None:
     app = opened(corpus="three-topics", method=name, restarts="2", **{f"{resolve(name).key}.max_iter": "20"})
-    expected = fc.fit(fc.load_corpus("three-topics"), name, max_iter=20, restarts=2)
+    steps = {"max_iter": 20, "restarts": 2} if algorithms()[resolve(name).key].blocks else {}
+    expected = fc.fit(fc.load_corpus("three-topics"), name, **steps)
     assert metric(app, "Objective") == pytest.approx(expected.objective[-1], rel=1e-4)
     assert metric(app, "Accuracy") == pytest.approx(expected.scores["accuracy"], abs=6e-4)
+    assert not app.error
+
+
+@pytest.mark.parametrize("view", ["Concepts", "Documents", "Map"])
+def test_every_view_of_explore(view: str) -> None:
+    app = opened(corpus="three-topics", view=view)
     assert not app.error
 
 
@@ -78,6 +98,78 @@ def test_every_method_runs_on_the_page(name: str) -> None:
 def test_every_built_in_corpus_opens(corpus: str) -> None:
     app = opened(corpus=corpus, method="kmeans")
     assert metric(app, "Accuracy") > 0.4
+    app.switch_page("pages/corpus.py").run()
+    assert not app.exception
+    assert metric(app, "Documents") == len(fc.load_corpus(corpus))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_on_concepts_and_coordinates(name: str) -> None:
+    app = opened("concepts", corpus="three-topics", method=name, restarts="2", **{f"{resolve(name).key}.max_iter": "20"})
+    assert not app.error
+    app = opened("coordinates", **{"figure.show": name})
+    assert not app.error
+    assert len(app.get("plotly_chart")) == 1  # the affinity; the points are a component
+
+
+def test_the_figure_of_the_paper_is_there_at_first_sight() -> None:
+    app = opened("coordinates")
+    assert app.selectbox(key="figure.corpus").value == "three-topics"
+    heat = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+    assert heat["type"] == "heatmap"
+
+
+def test_compare_gives_the_means_over_seeds() -> None:
+    app = opened("compare", corpus="three-topics")
+    app.multiselect(key="compare").set_value(["KM", "CF", "NC"])
+    app.slider(key="compare.seeds").set_value(2)
+    app.run()
+    assert not app.exception
+    table = app.dataframe[0].value
+    corpus = fc.load_corpus("three-topics")
+    expected = [fc.fit(corpus, "CF", n_clusters=3, seed=s, max_iter=200).scores["nmi"] for s in range(2)]
+    assert table.set_index("method").loc["CF", "NMI"] == f"{np.mean(expected):.3f} ± {np.std(expected):.3f}"
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_a_concept_is_renamed_once_and_seen_elsewhere() -> None:
+    app = opened("concepts", corpus="three-topics")
+    next(t for t in app.text_input if t.label == "Its name").set_value("widgets")
+    app.run()
+    titles = [a["text"] for a in json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["annotations"]]
+    assert "1 · widgets" in titles
+    app.switch_page("pages/explore.py").run()
+    heat = next(d for c in app.get("plotly_chart") for d in json.loads(c.proto.spec)["data"] if d["type"] == "heatmap")
+    assert "1 widgets" in heat["x"]
+
+
+def test_a_pasted_text_falls_where_place_says() -> None:
+    app = opened("concepts", corpus="three-topics", method="cf")
+    corpus = fc.load_corpus("three-topics")
+    app.text_area(key="new text").set_value(corpus.documents[-1])
+    app.run()
+    result = fc.fit(corpus, "cf")
+    number = int(result.place(corpus.documents[-1]).labels[0]) + 1
+    assert f"concept {number} ·" in app.success[0].value
+    app.text_area(key="new text").set_value("qqqq zzzz")
+    app.run()
+    assert "None of its words" in app.warning[0].value
+
+
+def test_reading_choices_change_the_vocabulary_everywhere() -> None:
+    app = opened("corpus", corpus="three-topics")
+    before = metric(app, "Terms")
+    app.selectbox(key="read.three-topics.stem").set_value("porter")
+    app.run()
+    assert not app.exception
+    assert metric(app, "Terms") < before
+    app.switch_page("pages/explore.py").run()
+    assert not app.exception
+    assert any(f"{int(metric_terms(app)):,} terms" in c.value for c in app.caption)
+
+
+def metric_terms(app: AppTest) -> int:
+    return len(fc.load_corpus("three-topics", stem="porter").terms)
 
 
 def test_what_cannot_be_done_is_said_where_the_person_looks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,3 +181,21 @@ def test_what_cannot_be_done_is_said_where_the_person_looks(monkeypatch: pytest.
     assert len(app.error) == 1
     assert "of memory" in app.error[0].value
     assert metric(app, "Objective") == shown  # the last result is still there
+
+
+def test_an_uploaded_corpus_survives_page_changes() -> None:
+    """The uploader itself needs a browser; what it leaves in the session does not."""
+    metals, colours, more = "iron silver gold", "red green blue", ("alpha", "beta", "gamma", "delta", "omega")
+    rows = "label,text\n" + "\n".join(f"{'ab'[i % 2]},{(metals, colours)[i % 2]} {more[i % 5]}" for i in range(20))
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.session_state["uploads"] = {"mine.csv (uploaded)": (("mine.csv", rows.encode()),)}
+    app.query_params["corpus"] = "mine.csv (uploaded)"
+    app.query_params["method"] = "kmeans"
+    app.run()
+    assert not app.exception
+    assert metric(app, "Accuracy") == 1.0
+    assert len(read_uploads([("mine.csv", rows.encode())])) == 20
+    for page in ("corpus", "compare", "concepts", "explore"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception
+        assert app.selectbox(key="corpus").value == "mine.csv (uploaded)"

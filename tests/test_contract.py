@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers import clustered, falls, objective, problem_for, small_corpus
+from helpers import clustered, falls, objective, problem_for, small_corpus, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -170,7 +170,8 @@ def test_refuses_what_is_out_of_range(cls: type[Algorithm]) -> None:
 def test_as_many_clusters_as_documents_and_one(cls: type[Algorithm]) -> None:
     X, _ = clustered(n=6, m=5)
     for k in (1, 6):
-        result = fc.fit(fc.from_matrix(X), cls.key, n_clusters=k, restarts=2, max_iter=10, **({"p": 2} if _has(cls, "p") else {}))
+        options = told(cls, 6, k) | ({"p": 2} if _has(cls, "p") else {})
+        result = fc.fit(fc.from_matrix(X), cls.key, n_clusters=k, restarts=2, max_iter=10, **options)
         assert result.embedding.shape == (6, k)
         assert falls(result.objective)
 
@@ -179,7 +180,7 @@ def test_as_many_clusters_as_documents_and_one(cls: type[Algorithm]) -> None:
 def test_an_empty_document_is_no_trouble(cls: type[Algorithm]) -> None:
     X, _ = clustered()
     X[4] = 0.0
-    result = fc.fit(fc.from_matrix(X), cls.key, n_clusters=3, restarts=2, max_iter=40)
+    result = fc.fit(fc.from_matrix(X), cls.key, n_clusters=3, restarts=2, max_iter=40, **told(cls, 24, 3))
     assert np.all(np.isfinite(result.embedding))
     assert falls(result.objective)
 

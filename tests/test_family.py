@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import clustered, falls, objective, problem_for, small_corpus
+from helpers import clustered, falls, objective, problem_for, small_corpus, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -212,7 +212,7 @@ def test_signed_data_is_taken_or_refused_in_a_sentence(key: str) -> None:
         with pytest.raises(fc.FactScopeError, match=r"needs (data|similarities) without negative values"):
             fc.fit(corpus, key, n_clusters=2, max_iter=5)
     else:
-        assert np.isfinite(fc.fit(corpus, key, n_clusters=2, max_iter=20).objective[-1])
+        assert np.isfinite(fc.fit(corpus, key, n_clusters=2, max_iter=20, **told(algorithms()[key], 20, 2)).objective[-1])
     if key in {"hht", "pspt", "lcf"}:
         assert falls(fc.fit(corpus, key, n_clusters=2, kernel="rbf", max_iter=20).objective)
 

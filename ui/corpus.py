@@ -1,52 +1,166 @@
-"""The corpus in the sidebar, the same for every page."""
+"""The corpus in the sidebar: the same for every page, with the choices made on the corpus page."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from fact_core.corpus import DEFAULT_VIEW, Corpus, available_corpora, load_corpus
+from fact_core import FactScopeError
+from fact_core.corpus import DEFAULT_VIEW, READABLE, Corpus, available_corpora, load_corpus, read_uploads
+
+from . import links
 
 DEFAULT = "scipy-docs"
 FEW_CLASSES = 10  # a corpus of more classes starts with its largest ones
 FIRST_CLASSES = 6
+UPLOADED = " (uploaded)"
+
+Files = tuple[tuple[str, bytes], ...]
 
 
-@st.cache_resource(show_spinner="Reading the corpus …", max_entries=12)
-def cached_corpus(name: str) -> Corpus:
-    return load_corpus(name)
+@st.cache_resource(show_spinner="Reading the corpus …", max_entries=16)
+def _read(name: str, options: tuple[tuple[str, Any], ...]) -> Corpus:
+    return load_corpus(name, **dict(options))
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@st.cache_resource(show_spinner=False, max_entries=48)
 def _selected(_corpus: Corpus, fingerprint: str, classes: tuple[str, ...], at_most: int | None) -> Corpus:
     """One object for one choice, so that graphs and kernels made for it are shared by all runs and all visitors."""
     return _corpus.select(classes, at_most=at_most)
 
 
-def corpus_in_sidebar() -> Corpus:
-    """Let a person pick a corpus and classes; the chosen part of it. Raises `FactScopeError` where that cannot be read."""
-    with st.sidebar:
-        known = {c.name: c for c in available_corpora() if c.here}
-        name = st.selectbox(
-            "Corpus", list(known), index=list(known).index(DEFAULT), key="corpus", bind="query-params",
-            help="Built-in corpora, and the files in the data folder.",
+def uploads() -> dict[str, Files]:
+    """What this visitor has uploaded, by name. The uploader forgets it when the page changes; the session does not."""
+    return st.session_state.setdefault("uploads", {})
+
+
+def whole_corpus(name: str, **options: Any) -> Corpus:
+    """A corpus by the name it has in the list, read with these options; uploads are read for their visitor only."""
+    chosen = tuple(sorted((option, value) for option, value in options.items() if value is not None))
+    if not name.endswith(UPLOADED):
+        return _read(name, chosen)
+    read: dict[Any, Corpus] = st.session_state.setdefault("read uploads", {})
+    if (name, chosen) not in read:
+        read[name, chosen] = read_uploads(list(uploads()[name]), name=name.removesuffix(UPLOADED), **dict(chosen))
+    return read[name, chosen]
+
+
+def corpus_names() -> list[str]:
+    return [*(c.name for c in available_corpora() if c.here), *uploads()]
+
+
+def reading_options(name: str) -> dict[str, Any]:
+    """How the corpus page says this corpus is to be read."""
+    return {key: value for key, value in st.session_state.get("reading", {}).get(name, {}).items() if value is not None}
+
+
+STOP_WORDS = {None: "English", "none": "keep all words"}
+STEMS = {None: "as written", "porter": "Porter", "snowball": "Snowball"}
+WEIGHTS = {None: "the corpus' own", "tfidf": "tf-idf, (1 + log tf) · log(n/df)", "tf": "counts", "binary": "0-1", "none": "as given"}
+
+
+def choose_reading(name: str, text: bool) -> dict[str, Any]:
+    """Widgets for how words become numbers; kept for the session and used on every page. Choices about words need a corpus of texts."""
+    chosen: dict[str, Any] = st.session_state.setdefault("reading", {}).setdefault(name, {})
+    for label, option, names in (
+        ("Term weights", "weighting", WEIGHTS),
+        ("Stop words", "stop_words", STOP_WORDS),
+        ("Stemming", "stem", STEMS),
+    ):
+        values = list(names)
+        chosen[option] = st.selectbox(
+            label, values, index=values.index(chosen.get(option)), format_func=names.__getitem__,
+            disabled=option != "weighting" and not text, key=f"read.{name}.{option}",
         )  # fmt: skip
-        whole = cached_corpus(name)
-        corpus = whole
-        if whole.labels is not None:
-            view = DEFAULT_VIEW if name == DEFAULT else {}
-            first = [c for c in whole.label_names if c in view.get("classes", ())] or _first_classes(whole)
-            with st.popover("Choose classes", width="stretch"):
-                chosen = st.multiselect(
-                    "Classes", whole.label_names, default=first, key=f"{name}.classes", bind="query-params", placeholder="all classes",
-                    help="Nothing chosen means all of them.",
-                )  # fmt: skip
-                at_most = st.number_input(
-                    "Documents per class, at most", min_value=2, value=view.get("at_most"), step=10, placeholder="all",
-                    key=f"{name}.at_most", bind="query-params",
-                )  # fmt: skip
-                for d in whole.dropped:
-                    st.caption(f"Left out: {d}.")
-            corpus = _selected(whole, whole.fingerprint, tuple(chosen or whole.label_names), at_most)
+    few, many = st.columns(2)
+    chosen["min_df"] = few.number_input(
+        "min_df", 1, 50, value=chosen.get("min_df"), key=f"read.{name}.min_df", disabled=not text, placeholder="default",
+        help="A term must be in at least so many documents.",
+    )  # fmt: skip
+    chosen["max_df"] = many.number_input(
+        "max_df, share", 0.05, 1.0, value=chosen.get("max_df"), step=0.05, key=f"read.{name}.max_df", disabled=not text,
+        placeholder="default", help="A term may be in at most this share of the documents.",
+    )  # fmt: skip
+    if not text:
+        st.caption("This corpus came as a matrix: its words are what they are.")
+    return reading_options(name)
+
+
+def effects(name: str, chosen: dict[str, Any]) -> list[dict[str, Any]]:
+    """What other choices about words would make of the vocabulary."""
+    others = {
+        "as chosen now": chosen,
+        "default reading": {},
+        "all words kept": chosen | {"stop_words": "none"},
+        "Porter stems": chosen | {"stem": "porter"},
+        "Snowball stems": chosen | {"stem": "snowball"},
+        "terms of a single document kept": chosen | {"min_df": 1},
+        "terms of five documents or more": chosen | {"min_df": 5},
+    }
+    rows = []
+    for label, options in others.items():
+        try:
+            read = whole_corpus(name, **options)
+            rows.append({"choice": label, "terms": len(read.terms), "documents": len(read), "entries": int(read.counts.nnz)})
+        except FactScopeError as error:
+            rows.append({"choice": label, "note": str(error)})
+    return rows
+
+
+def take_upload() -> None:
+    """The uploader; what it takes becomes the corpus of the session, and a sentence says why where it cannot."""
+    given = st.file_uploader(
+        "Upload a corpus", type=[*READABLE, "gz"], accept_multiple_files=True, key="uploader",
+        help="A table or JSON lines with a text column, one document a line, a ZIP with one folder a class (texts or images), a matrix "
+        "(.mat, .npz, .mtx, with a list of terms beside it), or several text files.",
+    )  # fmt: skip
+    if not given:
+        return
+    files = tuple((file.name, file.getvalue()) for file in given)
+    name = (files[0][0] if len(files) == 1 else f"{len(files)} files, {files[0][0]} …") + UPLOADED
+    if uploads().get(name) == files or st.session_state.get("refused upload") == files:
+        if "refused sentence" in st.session_state and st.session_state.get("refused upload") == files:
+            st.error(st.session_state["refused sentence"])
+        return
+    try:
+        read_uploads(list(files))
+    except FactScopeError as error:
+        st.session_state["refused upload"], st.session_state["refused sentence"] = files, str(error)
+        st.error(str(error))
+        return
+    uploads()[name] = files
+    links.put("corpus", name)
+
+
+def pick_corpus(key: str = "corpus", default: str = DEFAULT) -> tuple[str, Corpus]:
+    """The select box; the name and the whole corpus. Raises `FactScopeError` where it cannot be read."""
+    about = {c.name: c.about for c in available_corpora()}
+    name = links.choice("Corpus", {n: n for n in corpus_names()}, default, key, help="Upload your own on the Corpus page.")
+    words = about.get(name, "your own upload")
+    st.caption(f"{words[:1].upper()}{words[1:].rstrip('.')}.")
+    return name, whole_corpus(name, **reading_options(name))
+
+
+def choose_classes(name: str, whole: Corpus) -> Corpus:
+    """Widgets for the choice of classes; the chosen part."""
+    if whole.labels is None:
+        return whole
+    view = DEFAULT_VIEW if name == DEFAULT else {}
+    first = [c for c in whole.label_names if c in view.get("classes", ())] or _first_classes(whole)
+    chosen = links.choices(
+        "Classes", whole.label_names, first, f"{name}.classes", placeholder="all classes", help="Nothing chosen means all of them."
+    )
+    at_most = links.number("Documents per class, at most", 2, 10**6, view.get("at_most"), f"{name}.at_most", placeholder="all", step=10)
+    return _selected(whole, whole.fingerprint, tuple(c for c in whole.label_names if c in (chosen or whole.label_names)), at_most)
+
+
+def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:
+    """Let a person pick a corpus and classes; the chosen part of it. Raises `FactScopeError` where it cannot be read."""
+    with st.sidebar:
+        name, whole = pick_corpus(key, default)
+        with st.popover("Choose classes", width="stretch", disabled=whole.labels is None):
+            corpus = choose_classes(name, whole)
         classes = f" in {len(corpus.label_names)} of {len(whole.label_names)} classes" if whole.labels is not None else ""
         st.caption(f"{len(corpus):,} of {len(whole):,} documents{classes}, {len(corpus.terms):,} terms")
         return corpus

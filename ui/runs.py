@@ -1,8 +1,17 @@
-"""Runs of a page: started, watched, kept for the session."""
+"""Runs: asked for by a page, done in a thread that knows nothing of streamlit, watched, and remembered by what was asked.
+
+The same question has the same answer (methods are deterministic), so pages keep only the question; answers are shared by all visitors.
+"""
 
 from __future__ import annotations
 
+import json
+import threading
 import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -12,38 +21,139 @@ from fact_core.corpus import Corpus
 from fact_core.figures import convergence
 from fact_core.solve import Progress
 
-FRAME = 0.25  # seconds between two pictures of a growing curve
+PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
+FRAME = 0.3  # seconds between two pictures of a growing curve
+REMEMBERED = 200  # results
 
 
-def run(corpus: Corpus, method: str, settings: dict[str, Any]) -> fc.Result:
-    """`fc.fit`, with the curve growing on the page while it works."""
-    place = st.empty()
-    drawn = time.monotonic()
-    curve: dict[str, list[float]] = {}
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One question: a corpus, a method (a key or a preset), and keywords of `fit`."""
 
-    def watch(at: Progress) -> None:
-        nonlocal drawn
+    corpus: Corpus = field(repr=False)
+    method: str
+    settings: dict[str, Any]
+
+    @cached_property
+    def key(self) -> tuple[str, str, str]:
+        return self.corpus.fingerprint, self.method, json.dumps(self.settings, sort_keys=True)
+
+
+class Job:
+    """Tasks done one after another in a thread."""
+
+    def __init__(self, tasks: Sequence[Task]):
+        self.tasks = list(tasks)
+        self.results: list[fc.Result] = []
+        self.error: Exception | None = None
+        self.curve: dict[str, list[float]] = {}
+        self.progress: Progress | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            for task in self.tasks:
+                if self._stop.is_set():
+                    return
+                found = fc.fit(task.corpus, task.method, progress=self._note, cancelled=self._stop.is_set, **task.settings)
+                if found.stopped != "cancelled":
+                    _memory().put(task.key, found)
+                self.results.append(found)
+        except Exception as error:  # shown on the page if a person caused it, raised there if we did
+            self.error = error
+
+    def _note(self, at: Progress) -> None:
         if at.iterate.step == 0:
-            curve.clear()
+            self.curve = {}
         for name, value in at.iterate.terms.items():
-            curve.setdefault(name, []).append(value)
-        if time.monotonic() - drawn < FRAME:
-            return
-        drawn = time.monotonic()
-        with place.container():
-            st.progress(at.share, f"Start {at.start + 1}, step {at.iterate.step}: {at.done} of {at.total} steps")
-            st.plotly_chart(convergence(curve, settings.get("max_iter")), key=f"growing-{at.done}")
+            self.curve.setdefault(name, []).append(value)
+        self.progress = at
 
-    try:
-        return fc.fit(corpus, method, progress=watch, **settings)
-    finally:
-        place.empty()
+    def stop(self) -> None:
+        self._stop.set()
 
+    def wait(self, seconds: float) -> bool:
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
-def kept(page: str) -> tuple[fc.Result, Any] | tuple[None, None]:
-    """The result this page showed last in this session, and what it was asked with."""
-    return st.session_state.get(f"result-{page}", (None, None))
+    @property
+    def share(self) -> float:
+        inside = self.progress.share if self.progress is not None and len(self.results) < len(self.tasks) else 0.0
+        return min(1.0, (len(self.results) + inside) / len(self.tasks))
 
 
-def keep(page: str, result: fc.Result, asked: Any) -> None:
-    st.session_state[f"result-{page}"] = (result, asked)
+class Memory:
+    """The latest results by key."""
+
+    def __init__(self) -> None:
+        self._lock, self._found = threading.Lock(), OrderedDict[Any, fc.Result]()
+
+    def put(self, key: Any, result: fc.Result) -> None:
+        with self._lock:
+            self._found[key] = result
+            while len(self._found) > REMEMBERED:
+                self._found.popitem(last=False)
+
+    def get(self, key: Any) -> fc.Result | None:
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+            return self._found.get(key)
+
+
+@st.cache_resource(show_spinner=False)
+def _memory() -> Memory:
+    return Memory()
+
+
+def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
+    """The results of these tasks. Shows progress and ends the script while they are not there; raises what went wrong.
+
+    After Stop, what was finished is there, and the run that was stopped with the steps it had taken.
+    """
+    stopped: dict[Any, fc.Result] = st.session_state.setdefault(f"stopped-{page}", {})
+    found = {task.key: _memory().get(task.key) or stopped.get(task.key) for task in tasks}
+    missing = [task for task in tasks if found[task.key] is None]
+    if not missing:
+        return [found[task.key] for task in tasks]  # type: ignore[misc]
+    place = f"job-{page}"
+    job: Job | None = st.session_state.get(place)
+    if job is None or [t.key for t in job.tasks] != [t.key for t in missing]:
+        if job is not None:
+            job.stop()
+        job = st.session_state[place] = Job(missing)
+    if not job.wait(PATIENCE):
+        _watch(place)
+        st.stop()
+    del st.session_state[place]
+    if job.error is not None:
+        raise job.error
+    stopped.clear()
+    stopped |= {task.key: result for task, result in zip(job.tasks, job.results, strict=False) if result.stopped == "cancelled"}
+    mine = {task.key: result for task, result in zip(job.tasks, job.results, strict=False)}
+    results = [found[task.key] or mine.get(task.key) for task in tasks]
+    return [result for result in results if result is not None]
+
+
+@st.fragment(run_every=FRAME)
+def _watch(place: str) -> None:
+    job: Job | None = st.session_state.get(place)
+    if job is None or job.wait(0):
+        st.rerun()
+    at = job.progress
+    several = f"Run {len(job.results) + 1} of {len(job.tasks)}. " if len(job.tasks) > 1 else ""
+    words = f"{several}Start {at.start + 1}, step {at.iterate.step}: {at.done} of {at.total} steps" if at is not None else "Getting ready …"
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.share, words)
+    button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop-{place}")
+    curve = {name: list(values) for name, values in job.curve.items()}
+    if curve and at is not None:
+        shortest = min(map(len, curve.values()))
+        st.plotly_chart(convergence({name: values[:shortest] for name, values in curve.items()}), key=f"growing-{time.monotonic_ns()}")
+
+
+def remembered(task: Task) -> fc.Result | None:
+    """The result of a task, if it is still there."""
+    return _memory().get(task.key)

@@ -22,14 +22,17 @@ from functools import cache
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import nnls
 
 from ..assign import Assign
+from ..constraints import Constraints
+from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError, unknown
-from ..graph import GraphWeights
+from ..graph import GraphWeights, edges_to
 from ..kernel import Weighting, times
 from ..newcomers import Newcomers
-from ..parameters import Param, declared
+from ..parameters import Param, Scale, declared, param
 from ..problem import Problem
 from .starts import Start
 
@@ -46,6 +49,8 @@ class Needs(Flag):
     GRAPH = auto()  # a neighbour graph of the documents
     NONNEGATIVE = auto()  # no negative value in X
     NONNEGATIVE_KERNEL = auto()  # no negative entry in K
+    SUPERVISION = auto()  # the classes of some documents, or pairs that must or cannot be together
+    CLASSES = auto()  # which of these documents differ: pairs will do only where they say that of all of them
 
 
 class Family(str, Enum):
@@ -55,6 +60,7 @@ class Family(str, Enum):
     NMF = "Non-negative matrix factorisation"
     CF = "Concept factorisation"
     SPECTRAL = "Spectral"
+    SEMI = "Semi-supervised"
 
 
 class Algorithm:
@@ -64,6 +70,7 @@ class Algorithm:
     title: ClassVar[str]
     paper: ClassVar[str]
     formula: ClassVar[str]  # the objective, in TeX
+    note: ClassVar[str] = ""  # what a person should know of this implementation, in a sentence
     family: ClassVar[Family]
     needs: ClassVar[Needs] = Needs.NOTHING
     assign: ClassVar[Assign] = Assign.ARGMAX  # how clusters are read from the embedding
@@ -81,6 +88,16 @@ class Algorithm:
     def __post_init__(self) -> None:
         for parameter in self.parameters:
             object.__setattr__(self, parameter.name, parameter.check(getattr(self, parameter.name)))
+
+    # What a method makes of the corpus ------------------------------------------------------------------------------------
+
+    def affinity(self, corpus: Corpus, S: sp.csr_array | None, constraints: Constraints | None) -> Matrix | None:
+        """The graph the problem gets, made of the neighbour graph and of the constraints, where the method needs them."""
+        return S
+
+    def edges(self, corpus: Corpus, rows: Matrix, weights: GraphWeights) -> sp.csr_array | None:
+        """The edges from new rows to the documents of the corpus (new × n)."""
+        return edges_to(corpus.matrix, rows, self.settings()["p"], weights) if Needs.GRAPH in self.needs else None
 
     # The mathematics of a method ------------------------------------------------------------------------------------------
 
@@ -132,6 +149,11 @@ class Algorithm:
             return f"{self.title} needs data without negative values, and this corpus has some."
         if Needs.NONNEGATIVE_KERNEL in self.needs and problem.K.signed:
             return f"{self.title} needs similarities without negative values, and this corpus has some; the rbf kernel has none."
+        if Needs.CLASSES in self.needs and problem.supervision.classes is None:
+            return (
+                f"{self.title} needs the classes of some documents, and these pairs do not give them; "
+                "they would if a cannot-link stood between every two groups of must-linked documents."
+            )
         return None
 
     def settings(self) -> dict[str, Any]:
@@ -186,6 +208,13 @@ def configured(key: str, settings: dict[str, Any]) -> Algorithm:
 
 
 # Shared by many methods ---------------------------------------------------------------------------------------------------
+
+
+def share_of_labels() -> Any:
+    """The parameter t of the semi-supervised methods."""
+    return param(
+        0.2, symbol="t", low=0.001, high=1.0, scale=Scale.LOG, doc="share of each class whose labels are given", published=(0.02, 0.2)
+    )  # fmt: skip
 
 
 def multiplied(V: np.ndarray, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

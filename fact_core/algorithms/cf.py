@@ -19,6 +19,8 @@ Xu, Gong: Document clustering by concept factorization, SIGIR 2004.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..kernel import Weighting
@@ -36,7 +38,7 @@ from .base import (
     multiplied,
     rooted,
 )  # fmt: skip
-from .starts import Start, indicator
+from .starts import Start, indicator, seeds
 
 PLACING_STEPS = 200  # of a new document's own rows; each costs k² numbers
 
@@ -49,14 +51,15 @@ class CF(Algorithm):
     formula = r"\|X-XWV^\top\|^2"
     family = Family.CF
     weightings = tuple(Weighting)
-    starts = (Start.RANDOM, Start.KMEANS)
-    blocks = ("V", "W")
+    starts: ClassVar[tuple[Start, ...]] = (Start.RANDOM, Start.KMEANS)
+    blocks: ClassVar[tuple[str, ...]] = ("V", "W")
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:
             V = indicator(problem, rng)
             return {"W": V / V.sum(axis=0), "V": V}
-        return {"W": rng.random((problem.n, problem.k)), "V": rng.random((problem.n, problem.k))}
+        W, V = rng.random((problem.n, problem.k)), rng.random((problem.n, problem.k))
+        return {"W": W, "V": V + seeds(problem) if kind is Start.SEEDED else V}
 
     def given_V(self, problem: Problem, f: Factors, before: Products) -> Products:
         W, K = f["W"], problem.K
@@ -69,12 +72,12 @@ class CF(Algorithm):
 
     def update_V(self, problem: Problem, f: Factors, given: Products) -> np.ndarray:
         W, V, KW, WKW = f["W"], f["V"], given["KW"], given["WKW"]
-        up, down = self.pull(problem, V)
+        up, down = self.pull(problem, f)
         if not problem.K.signed:
             return multiplied(V, KW + up, V @ WKW + down)
         return rooted(V, KW, V @ (W.mT @ given["K+W"]) + down, V @ (W.mT @ given["K-W"]) + up)
 
-    def pull(self, problem: Problem, V: np.ndarray) -> tuple[np.ndarray | float, np.ndarray | float]:
+    def pull(self, problem: Problem, f: Factors) -> tuple[np.ndarray | float, np.ndarray | float]:
         """What other terms of the objective add to the numerator and the denominator of V's update."""
         return 0.0, 0.0
 
@@ -110,10 +113,13 @@ class CF(Algorithm):
     def place(self, problem: Problem, f: Factors, new: Newcomers) -> np.ndarray:
         """LCCF eq. 29 and 30 for each newcomer x' alone: K̂ has k' = K(x', X) as its last row, κ = K(x', x') in the corner."""
         c = column_lengths(f["V"])
-        W, V = f["W"] * c, f["V"] / c  # the scale of the loop, which the graph term refers to
+        v = self.placed(problem, f["W"] * c, f["V"] / c, new, self.settings().get("lam", 0.0))  # on the scale of the loop
+        return new.unweighted(v * c)
+
+    def placed(self, problem: Problem, W: np.ndarray, V: np.ndarray, new: Newcomers, lam: float) -> np.ndarray:
+        """The rows of V of newcomers, on the scale of W and V, which the graph term λ refers to."""
         kW, kV, K, kappa = new.K @ W, new.K @ V, problem.K, new.diagonal[:, None]
         WKW, VV = W.T @ (K @ W), V.T @ V
-        lam = self.settings().get("lam", 0.0)
         sV, d = lam * (new.S @ V), lam * new.degree[:, None]
         w = np.full(kW.shape, W.mean())
         v = np.full(kW.shape, V.mean())
@@ -124,4 +130,4 @@ class CF(Algorithm):
             v = multiplied(v, np.maximum(kW + kappa * w, 0.0) + sV, vWKW + d * v)
             k_W = kW + kappa * w
             w = multiplied(w, np.maximum(kV + kappa * v, 0.0), k_W @ VV + (k_W * v).sum(axis=1, keepdims=True) * v)
-        return new.unweighted(v * c)
+        return v

@@ -35,7 +35,8 @@ class LCCF(CF):
     lam: float = param(100.0, symbol="λ", low=0.0, high=1e4, scale=Scale.LOG, doc="weight of the graph term", published=(100.0,))
     p: int = param(5, symbol="p", low=1, high=30, doc="neighbours of each document in the graph", published=(5,))
 
-    def pull(self, problem: Problem, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def pull(self, problem: Problem, f: Factors) -> tuple[np.ndarray, np.ndarray]:
+        V = f["V"]
         return self.lam * problem.smooth(V), self.lam * problem.D * V
 
     def terms(self, problem: Problem, f: Factors, given: Products) -> dict[str, np.ndarray]:

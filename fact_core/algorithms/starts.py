@@ -14,6 +14,7 @@ from ..problem import Problem
 
 class Start(str, Enum):
     RANDOM = "random"  # uniform in [0, 1)
+    SEEDED = "seeded"  # random, plus 1 where a document's class is known; random where none is
     KMEANS = "kmeans"  # the indicator of a k-means clustering, plus 0.2
     NNDSVD = "nndsvd"  # positive parts of singular vectors (Boutsidis and Gallopoulos 2008), zeros filled with the mean
 
@@ -25,6 +26,14 @@ def indicator(problem: Problem, rng: np.random.Generator) -> np.ndarray:
     X = problem.Xt.tocsr() if sp.issparse(problem.Xt) else np.ascontiguousarray(problem.Xt)
     found = KMeans(problem.k, n_init=1, random_state=int(rng.integers(2**31))).fit_predict(X)
     return np.eye(problem.k)[found] + 0.2
+
+
+def seeds(problem: Problem) -> np.ndarray:
+    """n × k: 1 for the class of each document whose class is known. Nothing where pairs give no classes or there are more than concepts."""
+    Y, known = np.zeros((problem.n, problem.k)), problem.supervision
+    if known.classes is not None and known.indicator.shape[1] <= problem.k:
+        Y[:, : known.indicator.shape[1]] = known.indicator
+    return Y
 
 
 def nndsvd(problem: Problem, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

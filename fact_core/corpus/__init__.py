@@ -1,6 +1,8 @@
 """Files, uploads, built-ins → Corpus."""
 
 from .builtin import DEFAULT_VIEW, GAUSSIAN_MEANS
+from .export import as_mat, as_npz
+from .files import READABLE
 from .load import CorpusInfo, Kind, available_corpora, load_corpus, read_upload, read_uploads
 from .model import Corpus, Dropped, TermWeighting, from_matrix
 from .text import Stemming, TextOptions, from_texts
@@ -8,6 +10,7 @@ from .text import Stemming, TextOptions, from_texts
 __all__ = [
     "DEFAULT_VIEW",
     "GAUSSIAN_MEANS",
+    "READABLE",
     "Corpus",
     "CorpusInfo",
     "Dropped",
@@ -15,6 +18,8 @@ __all__ = [
     "Stemming",
     "TermWeighting",
     "TextOptions",
+    "as_mat",
+    "as_npz",
     "available_corpora",
     "from_matrix",
     "from_texts",

@@ -10,9 +10,10 @@ from ..errors import FactScopeError
 from . import matrices, tables  # noqa: F401  (imported to register their formats)
 from .archives import Member, read_folder, read_members
 from .decoding import decode, gunzip
-from .formats import ReadOptions, read_bytes, suffix
+from .formats import READERS, ReadOptions, read_bytes, suffix
 from .model import Corpus
 
+READABLE = tuple(sorted(s.removeprefix(".") for s in READERS))  # suffixes, .gz not counted
 MATRICES = (".mat", ".npz", ".npy", ".mtx", ".mm")
 LISTS = (".txt", ".text")
 _ROLES = {

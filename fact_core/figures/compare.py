@@ -40,7 +40,7 @@ def agreement(table: np.ndarray, names: Sequence[str]) -> go.Figure:
         go.Heatmap(
             z=table, x=labels, y=labels, zmin=0, zmax=1, colorscale=SEQUENTIAL, xgap=2, ygap=2,
             text=np.round(table, 2), texttemplate="%{text}",
-            colorbar={"title": {"text": "agreement (ARI)", "side": "right"}, "thickness": 12},
+            showscale=False,
             hovertemplate="%{y}<br>%{x}<br>ARI %{z:.3f}<extra></extra>",
         )
     )  # fmt: skip

@@ -11,7 +11,8 @@ from plotly.subplots import make_subplots
 
 from .style import SEQUENTIAL, colour, finish, text
 
-CAMERA = {"eye": {"x": 1.55, "y": 1.35, "z": 0.95}}
+# Panels side by side are narrow: the camera steps back until the cube fits.
+DISTANCE = {1: 1.0, 2: 1.25, 3: 1.6}
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Points:
     colouring: Colouring
 
 
-def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: Sequence[int], shown_of: int | None = None) -> go.Figure:
+def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: np.ndarray, shown_of: int | None = None) -> go.Figure:
     """Documents in three dimensions, one scene a panel, or in two where the panels are flat.
 
     Hovering shows a title; `customdata` is the document's number, so that a click can fetch its text, which is never inside the figure.
@@ -49,7 +50,7 @@ def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: Sequ
         for name, rows, marker in _groups(panel.colouring, 5 if flat else 4):
             trace = {"x": panel.places[rows, 0], "y": panel.places[rows, 1], "mode": "markers", "marker": marker}
             trace |= {"name": text(name), "legendgroup": name, "showlegend": bool(name) and name not in seen}
-            trace |= {"customdata": np.asarray(documents)[rows], "text": [hover[i] for i in rows]}
+            trace |= {"customdata": documents[rows], "text": [hover[i] for i in rows]}
             trace |= {"hovertemplate": "%{text}<extra></extra>"}
             seen.add(name)
             kind = go.Scatter(**trace) if flat else go.Scatter3d(z=panel.places[rows, 2], **trace)
@@ -59,9 +60,19 @@ def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: Sequ
             figure.update_xaxes(title_text=names[0], row=1, col=column)
             figure.update_yaxes(title_text=names[1], row=1, col=column)
         else:
-            axis = {"showspikes": False, "backgroundcolor": "rgba(127,136,148,0.06)", "gridcolor": "rgba(127,136,148,0.35)", "nticks": 5}
-            scene = {f"{a}axis": axis | {"title": {"text": n}} for a, n in zip("xyz", names, strict=True)}
-            figure.update_scenes(scene | {"camera": CAMERA, "aspectmode": "cube"}, row=1, col=column)
+            axis = {
+                "showspikes": False,
+                "backgroundcolor": "rgba(127,136,148,0.06)",
+                "gridcolor": "rgba(127,136,148,0.35)",
+                "nticks": 4,
+                "tickfont": {"size": 10},
+            }
+            scene = {f"{a}axis": axis | {"title": {"text": n, "font": {"size": 11}}} for a, n in zip("xyz", names, strict=True)}
+            figure.update_scenes(
+                scene | {"camera": _camera(len(panels)), "aspectmode": "cube"},
+                row=1,
+                col=column,
+            )
     finish(figure, height=560)
     figure.update_layout(legend={"y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "itemsizing": "constant"})
     if shown_of is not None and shown_of > len(titles):
@@ -70,7 +81,7 @@ def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: Sequ
     return figure
 
 
-def affinity(A: np.ndarray, classes: Sequence[str], sizes: Sequence[int], shown_of: int | None = None) -> go.Figure:
+def affinity(A: np.ndarray, classes: Sequence[str], sizes: np.ndarray, shown_of: int | None = None) -> go.Figure:
     """The affinity of the documents, ordered by class, as a heat map; `sizes` are the classes' numbers of rows."""
     edges = np.concatenate([[0], np.cumsum(sizes)])
     figure = go.Figure(
@@ -89,6 +100,11 @@ def affinity(A: np.ndarray, classes: Sequence[str], sizes: Sequence[int], shown_
     if shown_of is not None and shown_of > len(A):
         figure.update_layout(title={"text": f"showing {len(A):,} of {shown_of:,} documents", "font": {"size": 12}})
     return figure
+
+
+def _camera(panels: int) -> dict[str, dict[str, float]]:
+    away = DISTANCE[min(panels, 3)]
+    return {"eye": {"x": 1.5 * away, "y": 1.4 * away, "z": 0.9 * away}, "center": {"x": 0, "y": 0, "z": -0.1}}
 
 
 def _groups(colouring: Colouring, size: int) -> list[tuple[str, np.ndarray, dict[str, object]]]:
