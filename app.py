@@ -9,5 +9,6 @@ pages = [
     st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
     st.Page("pages/coordinates.py", title="Coordinates", icon=":material/scatter_plot:"),
     st.Page("pages/concepts.py", title="Concepts", icon=":material/lightbulb:"),
+    st.Page("pages/constraints.py", title="Constraints", icon=":material/link:"),
 ]
 st.navigation(pages, position="top").run()

@@ -199,3 +199,48 @@ def test_an_uploaded_corpus_survives_page_changes() -> None:
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception
         assert app.selectbox(key="corpus").value == "mine.csv (uploaded)"
+
+
+def test_constraints_by_share_score_every_method_both_ways() -> None:
+    app = opened("constraints", corpus="three-topics", share="0.2")
+    assert not app.error
+    table = app.dataframe[0].value.set_index("method")
+    assert {"RCF", "SemiLCCF", "CCF", "GDCF", "CNPCF", "Label propagation", "LCCF, without"} <= set(table.index)
+    expected = fc.fit(fc.load_corpus("three-topics"), "rcf", share=0.2, lam=100.0, p=5, alpha=0.5)
+    assert table.loc["RCF", "accuracy, all documents"] == pytest.approx(expected.scores["accuracy"])
+    assert table.loc["RCF", "NMI, without the labelled"] == pytest.approx(expected.scores_unlabelled["nmi"])
+    assert len(app.get("plotly_chart")) == 3  # before, after, kinds of links
+
+
+def test_pairs_are_made_taken_back_and_contradictions_named() -> None:
+    app = opened("constraints", corpus="three-topics", known="pairs")
+    fingerprint = fc.load_corpus("three-topics").fingerprint
+
+    def pair(first: int, second: int, kind: str) -> None:
+        app.session_state["pointed"] = {fingerprint: [first, second]}
+        app.run()
+        app.button(key=f"pair.{kind}").click()
+        app.run()
+        assert not app.exception
+
+    pair(0, 1, "must")
+    pair(1, 2, "must")
+    assert app.session_state["pairs"][fingerprint] == [(0, 1, "must"), (1, 2, "must")]
+    pair(0, 2, "cannot")
+    assert "cannot be together, but must-links join them" in app.error[0].value
+    assert len(app.session_state["pairs"][fingerprint]) == 2
+    for _ in range(2):  # the first takes back what was pointed at, the second the last pair
+        next(b for b in app.button if b.label == "Undo").click()
+        app.run()
+    assert app.session_state["pairs"][fingerprint] == [(0, 1, "must")]
+
+
+def test_a_corpus_without_classes_can_only_have_pairs() -> None:
+    lines = "\n".join(f"{'iron silver gold' if i % 2 else 'red green blue'} {('alpha', 'beta', 'gamma')[i % 3]}" for i in range(20))
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.session_state["uploads"] = {"plain.txt (uploaded)": (("plain.txt", lines.encode()),)}
+    app.query_params["corpus"] = "plain.txt (uploaded)"
+    app.run()
+    app.switch_page("pages/constraints.py").run()
+    assert not app.exception
+    assert app.selectbox(key="known").options == ["pairs of documents"]

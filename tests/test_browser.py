@@ -9,15 +9,17 @@ from collections.abc import Iterator
 from math import cos, sin
 from pathlib import Path
 
+import numpy as np
 import pytest
 from browser import ARTEFACTS, chromium, picture, server, settle
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 import fact_core as fc
 from fact_core.corpus import DEFAULT_VIEW
+from fact_core.projection import Projection, projected
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
-PAGES = ("", "corpus", "compare", "coordinates", "concepts")
+PAGES = ("", "corpus", "compare", "coordinates", "concepts", "constraints")
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +205,62 @@ def test_a_clicked_point_shows_its_document(page: Page, address: str) -> None:
     assert hovered in shown
     assert text.strip().splitlines()[0][:60] in shown
     picture(page, "explore-clicked")
+
+
+def point_at(page: Page, plot: Locator, index: int) -> None:
+    """Click the document of this number on a flat map."""
+    spot = plot.evaluate(
+        """(p, index) => {
+            for (const trace of p._fullData) {
+                const at = Array.from(trace.customdata).indexOf(index);
+                if (at < 0) continue;
+                const box = p.getBoundingClientRect(), l = p._fullLayout;
+                return [box.x + l.xaxis._offset + l.xaxis.l2p(trace.x[at]), box.y + l.yaxis._offset + l.yaxis.l2p(trace.y[at])];
+            }
+        }""",
+        index,
+    )
+    page.mouse.move(spot[0] - 3, spot[1] - 3)
+    page.wait_for_timeout(150)
+    page.mouse.move(spot[0], spot[1])
+    page.wait_for_timeout(400)
+    page.mouse.down()
+    page.mouse.up()
+    settle(page)
+
+
+def test_two_documents_linked_by_pointing_are_together_afterwards(page: Page, address: str) -> None:
+    corpus = default_corpus()
+    apart = fc.fit(corpus, "lccf")
+    plain = fc.fit(corpus, "cf").embedding
+    # Two documents that are apart without the pair, each alone enough on the map to be pointed at.
+    opened(page, address, "constraints?known=pairs")
+    page.wait_for_selector('h3:has-text("What a little knowledge")', timeout=120_000)
+    drawn(page)
+    page.wait_for_timeout(1000)
+    spread = projected(plain, Projection.PCA, 2)
+    outer = np.argsort(-np.abs(spread - np.median(spread, axis=0)).sum(axis=1))
+    first = int(outer[0])
+    linked = None
+    for candidate in map(int, outer[1:]):
+        if apart.labels[candidate] != apart.labels[first]:
+            result = fc.fit(corpus, "rcf", constraints=[(first, candidate, "must")], lam=100.0, p=5, alpha=0.5)
+            if result.labels[candidate] == result.labels[first]:
+                linked = candidate
+                break
+    assert linked is not None
+    for index in (first, linked):
+        point_at(page, drawn(page), index)
+    page.get_by_role("button", name="Must link").click()
+    settle(page)
+    expect(page.get_by_text("known: 1 must-links and 0 cannot-links")).to_be_visible(timeout=60_000)
+    picture(page, "constraints-pair")
+    card = fc.fit(corpus, "rcf", constraints=[(first, linked, "must")], lam=100.0, p=5, alpha=0.5)
+    name = f"cluster {card.labels[first] + 1} ·"
+    for index in (first, linked):  # the document's card names its cluster: the same for both
+        point_at(page, drawn(page), index)
+        expect(page.locator('[data-testid="stMain"]')).to_contain_text(name, timeout=30_000)
+        expect(page.locator('[data-testid="stMain"]')).to_contain_text(corpus.titles[index])
 
 
 def test_an_upload_is_read_explored_and_kept(page: Page, address: str, tmp_path: Path) -> None:

@@ -50,15 +50,18 @@ def settings_for(preset: Preset, corpus: Corpus) -> dict[str, Any]:
     settings["n_clusters"] = links.slider(
         "k, clusters", 1, most, min(len(corpus.label_names) or 5, most), f"k.{corpus.fingerprint[:8]}", help="How many concepts to find."
     )
-    fixed = f"{preset.name} fixes this." if preset.options else None
     note = "Normalised-cut weighting makes a document that is like many others count less, so that small classes are not drowned."
-    known = {w: WEIGHTINGS[w] for w in method.weightings}
-    weighting = _option("Document weighting", "weighting", known, Weighting.NONE, disabled=bool(fixed), help=fixed or note)
+    if preset.options:
+        _fixed("Document weighting", WEIGHTINGS[Weighting(preset.options.get("weighting", "none"))], preset)
+    else:
+        known = {w: WEIGHTINGS[w] for w in method.weightings}
+        settings["weighting"] = _option("Document weighting", "weighting", known, Weighting.NONE, help=note)
     with st.expander("More options"):
-        why = fixed or (None if method.kernels else f"{method.title} works on the documents' terms themselves.")
-        kernel = _option("Kernel", "kernel", KERNELS, Kernel.LINEAR, disabled=bool(why), help=why)
-        if not fixed:
-            settings["weighting"] = weighting
+        if preset.options:
+            _fixed("Kernel", KERNELS[Kernel(preset.options.get("kernel", "linear"))], preset)
+        else:
+            why = None if method.kernels else f"{method.title} works on the documents' terms themselves."
+            kernel = _option("Kernel", "kernel", KERNELS, Kernel.LINEAR, disabled=bool(why), help=why)
             settings |= {"kernel": kernel} if method.kernels else {}
         why = None if Needs.GRAPH in method.needs else f"{method.title} uses no graph."
         graph = _option("Graph weights", f"{method.key}.graph", GRAPHS, method.graph, disabled=bool(why), help=why)
@@ -85,6 +88,10 @@ def parameter(p: Param, key: str, documents: int) -> Any:
     if p.whole:
         return links.slider(label, int(p.low), int(min(p.high, documents - 1)), int(min(p.default, documents - 1)), name, help=note)
     return links.slider(label, float(p.low), float(p.high), float(p.default), name, step=(p.high - p.low) / 100, help=note)
+
+
+def _fixed(label: str, value: str, preset: Preset) -> None:
+    st.selectbox(label, [value], disabled=True, key=f"fixed.{label}.{preset.name}", help=f"{preset.name} fixes this.")
 
 
 def _option(label: str, key: str, names: dict[Any, str], default: Any, **more: Any) -> str:

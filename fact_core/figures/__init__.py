@@ -3,6 +3,7 @@
 from .clusters import class_sizes, cluster_sizes, confusion
 from .compare import agreement, curves
 from .concepts import concept_terms
+from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, coordinates
 
@@ -15,7 +16,9 @@ __all__ = [
     "cluster_sizes",
     "concept_terms",
     "confusion",
+    "constraint_effect",
     "convergence",
     "coordinates",
     "curves",
+    "link_matrix",
 ]

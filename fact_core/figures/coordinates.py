@@ -74,7 +74,10 @@ def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: np.n
                 col=column,
             )
     finish(figure, height=560)
-    figure.update_layout(legend={"y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "itemsizing": "constant"})
+    if flat:
+        figure.update_xaxes(automargin=True, zeroline=False, gridcolor="rgba(127,136,148,0.25)")
+        figure.update_yaxes(automargin=True, zeroline=False, gridcolor="rgba(127,136,148,0.25)")
+    figure.update_layout(legend={"y": -0.16 if flat else -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "itemsizing": "constant"})
     if shown_of is not None and shown_of > len(titles):
         note = f"showing {len(titles):,} of {shown_of:,} documents"
         figure.add_annotation(text=note, x=1, y=1.06, xref="paper", yref="paper", showarrow=False, xanchor="right")
@@ -96,7 +99,7 @@ def affinity(A: np.ndarray, classes: Sequence[str], sizes: np.ndarray, shown_of:
     finish(figure, height=480)
     ticks = {"tickvals": (edges[:-1] + edges[1:] - 1) / 2, "ticktext": [text(c) for c in classes], "showgrid": False, "constrain": "domain"}
     figure.update_xaxes(title_text="documents, by class", **ticks)
-    figure.update_yaxes(title_text="documents, by class", autorange="reversed", scaleanchor="x", tickangle=-90, **ticks)
+    figure.update_yaxes(title_text="documents, by class", autorange="reversed", scaleanchor="x", automargin=True, **ticks)
     if shown_of is not None and shown_of > len(A):
         figure.update_layout(title={"text": f"showing {len(A):,} of {shown_of:,} documents", "font": {"size": 12}})
     return figure
