@@ -1,9 +1,8 @@
-"""The command line: `python -m fact_core corpora | algorithms | run`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table`."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from . import commands as studies
 from . import metrics
 from .algorithms import algorithms
 from .corpus import available_corpora, load_corpus
@@ -18,6 +18,7 @@ from .errors import FactScopeError
 from .fit import fit
 from .result import Result
 from .solve import Progress
+from .tabular import concepts_csv, documents_csv
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,12 +43,7 @@ def parser() -> Parser:
     run.add_argument("--corpus", required=True, metavar="NAME|PATH", help="a built-in or fetched corpus, or a file")
     run.add_argument("--algorithm", required=True, metavar="KEY")
     run.add_argument("--clusters", type=int, metavar="K", help="number of clusters (default: the number of classes)")
-    run.add_argument("--classes", metavar="A,B", help="only these classes")
-    run.add_argument("--random-classes", type=int, metavar="K", help="K classes drawn with the seed")
-    run.add_argument("--largest", type=int, metavar="C", help="the C largest classes")
-    run.add_argument("--min-size", type=int, metavar="A", help="only classes of at least A documents")
-    run.add_argument("--max-size", type=int, metavar="B", help="only classes of at most B documents")
-    run.add_argument("--at-most", type=int, metavar="N", help="at most N documents of each class")
+    studies.class_arguments(run)
     run.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="any keyword of fit: lam=100, p=5, weighting=ncw, …")
     run.add_argument("--max-iter", type=int, metavar="N", help="steps (default: the method's own, mostly 200)")
     run.add_argument("--restarts", type=int, default=10, metavar="R", help="starts, of which the best goes on (default 10)")
@@ -55,6 +51,7 @@ def parser() -> Parser:
     run.add_argument("--out", type=Path, metavar="DIR", help="write result.json, factors.npz, documents.csv and concepts.csv there")
     for command in (listing, methods, run):
         command.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    studies.add(commands)
     return top
 
 
@@ -149,18 +146,8 @@ def write(result: Result, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "result.json").write_text(json.dumps(result.as_json(), indent=2, ensure_ascii=False), encoding="utf-8")
         np.savez_compressed(folder / "factors.npz", **result.factors)  # type: ignore[arg-type]
-        corpus = result.corpus
-        label = [None] * len(corpus) if corpus.labels is None else [corpus.label_names[i] for i in corpus.labels]
-        with open(folder / "documents.csv", "w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow(["title", "class", "cluster", *(f"concept {c + 1}" for c in range(result.n_clusters))])
-            for title, name, cluster, row in zip(corpus.titles, label, result.labels + 1, result.embedding, strict=True):
-                rows.writerow([title, name, cluster, *row])
-        with open(folder / "concepts.csv", "w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow(["concept", "rank", "term", "weight"])
-            for c, terms in enumerate(result.concepts(50), start=1):
-                rows.writerows([c, rank, term, weight] for rank, (term, weight) in enumerate(terms, start=1))
+        (folder / "documents.csv").write_text(documents_csv(result), encoding="utf-8")
+        (folder / "concepts.csv").write_text(concepts_csv(result), encoding="utf-8")
     except OSError as error:
         raise FactScopeError(f"The result could not be written to {folder}: {error.strerror}.") from None
 

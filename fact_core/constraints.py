@@ -347,23 +347,24 @@ class Propagated:
     def graph(self, S: sp.csr_array, keep: int = 0) -> Matrix:
         """S̃ = max(F, 0) + S∘(1 − |F|), zero diagonal: a dense matrix, or with `keep` a sparse one.
 
-        The sparse one has the edges of S and the `keep` largest entries of each row (equal ones all), symmetrised.
+        The sparse one has the edges of S and the `keep` largest entries of each row (equal ones all), symmetrised, times the one number
+        that leaves the sum of all weights as it was: λ would weigh less otherwise, and most so in corpora of large classes.
         """
         n, S = S.shape[0], S.tocsr()
         needed = 8.0 * 3 * min(BLOCK, n * n) + (32.0 * n * (keep + S.nnz / n) if keep else 8.0 * n * n)
         instead = "a smaller “keep” would fit" if keep else "“keep” leaves the largest entries of each row only"
         memory.ask(f"The propagated graph of {n} documents", needed, instead)
         dense = np.empty((0 if keep else n, n))
-        pieces = []
+        pieces, total = [], 0.0
         for rows in blocks(n):
             T = self._rows(S, rows)
             if not keep:
                 dense[rows] = T
                 continue
-            edges = _pattern(S, rows)
+            total += float(T.sum())
             least = np.partition(T, -min(keep, n), axis=1)[:, [-min(keep, n)]]
             chosen = np.maximum(least * (1 - 1e-9), np.finfo(float).tiny) <= T
-            chosen[edges] = True
+            chosen[_pattern(S, rows)] = True
             i, j = np.nonzero(chosen)
             pieces.append(sp.csr_array((T[i, j], (i, j)), shape=T.shape))
         if not keep:
@@ -371,7 +372,7 @@ class Propagated:
         kept = sp.vstack(pieces, format="csr")
         kept = kept.maximum(kept.T).tocsr()
         kept.eliminate_zeros()
-        return kept
+        return kept * (total / kept.sum()) if kept.nnz else kept
 
     def _rows(self, S: sp.csr_array, rows: slice) -> np.ndarray:
         F = self.F(rows)

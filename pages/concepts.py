@@ -7,6 +7,7 @@ import streamlit as st
 import fact_core as fc
 from fact_core.concepts import borderline, distinctive_terms, likeness, representative
 from fact_core.figures import concept_terms
+from fact_core.tabular import concepts_csv
 from ui import links
 from ui.documents import document_card, document_table, found
 from ui.names import given_name, long_names, rename
@@ -36,6 +37,7 @@ with order:
 terms = result.concepts(10) if share == 1.0 else distinctive_terms(result.basis, corpus.matrix, corpus.terms, 10, share)
 names = long_names(result)
 st.plotly_chart(concept_terms(terms, names), key="terms")
+st.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
 
 left, right = st.columns(2, gap="large")
 with left:

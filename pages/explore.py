@@ -6,6 +6,7 @@ import streamlit as st
 from fact_core import metrics
 from fact_core.figures import Points, cluster_sizes, concept_terms, confusion, convergence, coordinates
 from fact_core.projection import Projection, projected, stratified
+from fact_core.tabular import documents_csv
 from ui import links
 from ui.documents import document_card, document_table, found
 from ui.names import long_names, short_names
@@ -71,7 +72,11 @@ if documents.open:
     with documents:
         words = st.text_input("Search titles and texts", key="search", placeholder="words that must occur")
         rows = found(corpus, words) if words else np.arange(len(corpus))
-        st.caption(f"{len(rows):,} of {len(corpus):,} documents.")
+        count, download = st.columns([4, 1], vertical_alignment="center")
+        count.caption(f"{len(rows):,} of {len(corpus):,} documents.")
+        download.download_button(
+            "As CSV", lambda: documents_csv(result, full), "documents.csv", icon=":material/download:", help="Clusters and coordinates."
+        )
         chosen = document_table(corpus, rows, "documents", result)
         if chosen is not None:
             document_card(corpus, chosen, result)

@@ -203,3 +203,11 @@ def test_adding_a_format_is_adding_one_function(monkeypatch):
         return formats.read_texts(name, data.decode().lower().split("!"), options)
 
     assert list(read_upload("x.loud", b"RED APPLE!BLUE SEA").terms) == ["apple", "blue", "red", "sea"]
+
+
+def test_an_uploaded_folder_keeps_its_classes():
+    texts = {"sea": "ship wave harbour sail anchor", "star": "planet orbit comet moon telescope"}
+    files = [(f"mine/{name}/{i}.txt", " ".join(words.split()[i % 3 :]).encode()) for name, words in texts.items() for i in range(6)]
+    corpus = read_uploads(files)
+    assert corpus.label_names == ("sea", "star")
+    assert len(read_uploads([("../../" + name, data) for name, data in files])) == 12

@@ -53,6 +53,36 @@ def test_locality_on_faces_needs_many_steps(shared_data: Path) -> None:
     assert many > few
 
 
+def test_constraints_pay_on_tdt2(shared_data: Path) -> None:
+    corpus = load(shared_data, "TDT2.mat")
+    few, many = (accuracies(corpus, "RCF", share=share).mean() for share in (0.02, 0.2))
+    assert many >= 0.95
+    assert many >= few
+    assert accuracies(corpus, "label_propagation", share=0.02).mean() >= 0.95
+
+
+def test_constraints_on_reuters(shared_data: Path) -> None:
+    assert accuracies(load(shared_data, "Reuters21578.mat"), "RCF", min_size=50, share=0.2).mean() >= 0.85
+
+
+@pytest.mark.parametrize("keep", [0, 100])
+def test_memory_of_propagation_on_a_whole_corpus(shared_data: Path, keep: int) -> None:
+    """9394 documents, 2 % of them labelled. Whole, S̃ itself is 0.7 GB."""
+    script = (
+        "import resource, fact_core as fc\n"
+        "from fact_core.constraints import from_share, propagate\n"
+        "from fact_core.graph import GraphWeights, neighbour_graph\n"
+        f"corpus = fc.load_corpus({str(shared_data / 'TDT2.mat')!r})\n"
+        "S = neighbour_graph(corpus.matrix, 5, GraphWeights.HEAT)\n"
+        f"propagate(S, from_share(corpus, 0.02), 0.5).graph(S, keep={keep})\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    assert int(done.stdout) / 1024 < (2000 if keep == 0 else 1000)
+
+
 def test_memory_of_a_run_on_reuters(shared_data: Path) -> None:
     """A hundred steps of LCCF hold nothing of the size n × n (8293² numbers would be 550 MB)."""
     script = (

@@ -70,3 +70,42 @@ def test_normalisation_keeps_lambda_alive() -> None:
         return float(np.trace(V.T @ L @ V))
 
     assert unevenness(smooth) < 0.2 * unevenness(rough)
+
+
+@pytest.mark.parametrize("options", [{"constraints": []}, {"constraints": {}}, {"links": "must", "constraints": [(0, 1, "cannot")]}])
+@pytest.mark.parametrize(("key", "graph"), [("rcf", "heat"), ("semi_lccf", "cosine")])
+def test_without_constraints_it_is_lccf(key: str, graph: str, options: dict[str, object]) -> None:
+    corpus = small_corpus(sparse=True, n=40)
+    a = fc.fit(corpus, key, seed=3, restarts=3, max_iter=60, **options)
+    b = fc.fit(corpus, "lccf", seed=3, restarts=3, max_iter=60, graph=graph)
+    assert a.options["graph"] == b.options["graph"] == graph
+    np.testing.assert_allclose(a.objective, b.objective, rtol=1e-10)
+    for name in b.factors:
+        np.testing.assert_allclose(a.factors[name], b.factors[name], rtol=1e-7, atol=1e-12)
+    assert np.array_equal(a.labels, b.labels)
+
+
+def test_rcf_is_lccf_on_its_graph() -> None:
+    corpus = small_corpus(sparse=True, n=40)
+    a = fc.fit(corpus, "rcf", seed=3, restarts=2, max_iter=60, keep=0, init="random")
+    b = fc.fit(corpus, "lccf", seed=3, restarts=2, max_iter=60, graph=a.problem.graph)
+    np.testing.assert_allclose(a.objective, b.objective, rtol=1e-10)
+    np.testing.assert_allclose(a.embedding, b.embedding, rtol=1e-7, atol=1e-12)
+
+
+def test_without_their_terms_they_are_concept_factorisation() -> None:
+    """CCF of unlinked documents, GDCF with β₁ = β₂ = 0, CNPCF with λ_S = λ_H = 0 and LCF with λ = 0: CF without its normalisation."""
+    corpus = small_corpus(n=30)
+    problem = problem_for(configured("cf", {}), corpus)
+    f = configured("cf", {}).start(problem, np.random.default_rng(0))
+    plain = fc.fit(corpus, "lcf", lam=0.0, init=f, max_iter=40)
+    given = {"init": f, "max_iter": 40, "constraints": {0: 0, 1: 1, 2: 2}}
+    B = np.random.default_rng(1).random((3, 3))
+    for other in (
+        fc.fit(corpus, "cnpcf", lam_s=0.0, lam_h=0.0, **given),
+        fc.fit(corpus, "gdcf", beta1=0.0, beta2=0.0, **given | {"init": f | {"B": B}}),
+        fc.fit(corpus, "ccf", **given | {"constraints": [], "init": {"W": f["W"], "Z": f["V"]}}),
+    ):
+        np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-10)
+        for name in ("W", "V"):
+            np.testing.assert_allclose(other.factors[name], plain.factors[name], rtol=1e-7, atol=1e-12)

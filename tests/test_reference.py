@@ -7,6 +7,7 @@ import pytest
 from helpers import reference
 
 import fact_core as fc
+from fact_core.constraints import from_classes
 from fact_core.graph import GraphWeights, neighbour_graph
 
 FROM_GIVEN_START = [
@@ -69,3 +70,54 @@ def test_the_rest_of_the_family(name: str, key: str, options: dict[str, object],
         np.testing.assert_allclose(result.factors[block], ours(letter, str(steps)), rtol=1e-8, atol=1e-12)
     objective = r["obj"][: steps + 1] if "obj" in r else r[f"obj_{steps}"]
     np.testing.assert_allclose(result.objective, objective, rtol=1e-8)
+
+
+# Semi-supervised: RCF and SemiLCCF on the loop's scale with their W called U, GDCF's W called U too; the others without any normalisation.
+
+
+def labelled() -> dict[int, int]:
+    return {int(i): int(reference("data")["gnd"][i]) for i in reference("e2cp")["labelled"]}
+
+
+@pytest.mark.parametrize("steps", [1, 10, 100])
+@pytest.mark.parametrize("told", [True, False], ids=["constraints", "graph"])
+@pytest.mark.parametrize(("name", "key"), [("rcf", "rcf"), ("semilccf", "semi_lccf")])
+def test_graphs_with_constraints(name: str, key: str, told: bool, steps: int) -> None:
+    """From the constraints and the plain graph, and from the graph that the reference holds."""
+    r = reference(name)
+    pairs = list(from_classes(labelled(), 60).pairs())
+    plain = reference("e2cp")["W"] if key == "rcf" else reference("graphs")["cosine"]
+    options = {"constraints": pairs, "graph": plain} if told else {"graph": r["G"]}
+    init = {"W": r["U_init"], "V": r["V_init"]}
+    result = fc.fit(fc.from_matrix(r["X"].T), key, n_clusters=3, init=init, max_iter=steps, lam=float(r["lam"]), **options)
+    c = np.linalg.norm(result.factors["V"], axis=0)
+    np.testing.assert_allclose(result.problem.graph.toarray(), r["G"], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(result.factors["V"] / c, r[f"V_{steps}"], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(result.factors["W"] * c, r[f"U_{steps}"], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(result.objective, r["obj"][: steps + 1], rtol=1e-8)
+
+
+@pytest.mark.parametrize("steps", [1, 10, 100])
+@pytest.mark.parametrize(
+    ("key", "letters", "options"),
+    [
+        ("ccf", {"W": "W", "Z": "Z"}, {}),
+        ("gdcf", {"W": "U", "V": "V", "B": "B"}, {"beta1": 0.5, "beta2": 0.1}),
+        ("cnpcf", {"W": "W", "V": "V"}, {"lam_s": 10, "lam_h": 1, "p": 3}),
+    ],
+)
+def test_semi_supervised(key: str, letters: dict[str, str], options: dict[str, object], steps: int) -> None:
+    r = reference(key)
+    init = {block: r[f"{letter}_init"] for block, letter in letters.items()}
+    corpus = fc.from_matrix(r["X"].T)
+    result = fc.fit(corpus, key, n_clusters=3, init=init, max_iter=steps, constraints=labelled(), **options)
+    for block, letter in letters.items():
+        np.testing.assert_allclose(result.factors[block], r[f"{letter}_{steps}"], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(result.objective, r["obj"][: steps + 1], rtol=1e-8)
+    known = result.problem.supervision
+    if key == "ccf":
+        np.testing.assert_allclose(result.factors["V"], r["A"] @ result.factors["Z"], rtol=1e-12)
+    if key == "cnpcf":
+        np.testing.assert_allclose(known.must_graph.toarray(), r["H"])
+    if key == "gdcf":
+        np.testing.assert_allclose(known.indicator.T, r["Q"])

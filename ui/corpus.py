@@ -110,8 +110,10 @@ def effects(name: str, chosen: dict[str, Any]) -> list[dict[str, Any]]:
 
 def take_upload() -> None:
     """The uploader; what it takes becomes the corpus of the session, and a sentence says why where it cannot."""
+    folder = st.toggle("Upload a whole folder", key="upload folder", help="One folder a class inside it, with texts or images.")
     given = st.file_uploader(
-        "Upload a corpus", type=[*READABLE, "gz"], accept_multiple_files=True, key="uploader",
+        "Upload a corpus", type=None if folder else [*READABLE, "gz"], accept_multiple_files="directory" if folder else True,
+        key=f"uploader {folder}",
         help="A table or JSON lines with a text column, one document a line, a ZIP with one folder a class (texts or images), a matrix "
         "(.mat, .npz, .mtx, with a list of terms beside it), or several text files.",
     )  # fmt: skip

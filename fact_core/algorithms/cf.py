@@ -59,7 +59,8 @@ class CF(Algorithm):
             V = indicator(problem, rng)
             return {"W": V / V.sum(axis=0), "V": V}
         W, V = rng.random((problem.n, problem.k)), rng.random((problem.n, problem.k))
-        return {"W": W, "V": V + seeds(problem) if kind is Start.SEEDED else V}
+        told = kind is Start.SEEDED and self.settings().get("links", "both") == "both"  # classes are more than half of the links
+        return {"W": W, "V": V + seeds(problem) if told else V}
 
     def given_V(self, problem: Problem, f: Factors, before: Products) -> Products:
         W, K = f["W"], problem.K

@@ -44,7 +44,7 @@ class RCF(LCCF):
     share: float = share_of_labels()
     alpha: float = param(0.5, symbol="α", low=0.01, high=0.99, doc="how far constraints reach over the graph", published=(0.3, 0.5))
     links: str = param("both", symbol="links", choices=tuple(kind.value for kind in Links), doc="constraints that are used")
-    keep: int = param(0, symbol="keep", low=0, high=1000, doc="largest entries kept in each row of the propagated graph; 0 keeps all")
+    keep: int = param(100, symbol="keep", low=0, high=1000, doc="largest entries kept in each row of the propagated graph; 0 keeps all")
 
     def affinity(self, corpus: Corpus, S: sp.csr_array, constraints: Constraints) -> Matrix:  # type: ignore[override]
         # S goes into what is kept, so that its address stays its own.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from ..errors import FactScopeError
 from . import matrices, tables  # noqa: F401  (imported to register their formats)
@@ -36,11 +36,16 @@ def read_path(path: Path, options: ReadOptions) -> Corpus:
     return read_bytes(path.name, data, options)
 
 
+def _inside(name: str) -> str:
+    """A name below nothing: a folder that was uploaded keeps the folders inside it, which are classes."""
+    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")) or "file"
+
+
 def read_files(files: Sequence[tuple[str, bytes]], options: ReadOptions) -> Corpus:
     """Files that came together: one of any kind, a matrix with the lists of its terms or labels, or one text or image a document."""
     if not files:
         raise FactScopeError("No file was given.")
-    files = [(PurePath(name).name, data) for name, data in files]
+    files = [(_inside(name), data) for name, data in files]
     main = [(name, data) for name, data in files if suffix(name) not in LISTS]
     if len(files) == 1:
         return read_bytes(*files[0], options)

@@ -1,0 +1,327 @@
+"""Runs in SQLite, their arrays beside it as .npz; in FACTSCOPE_HOME, or the user's data folder.
+
+A run is found by its address (:func:`fact_core.study.address`). Everything is JSON and arrays, no pickles. What is damaged is set aside
+under a name that says so and computed again when somebody asks for it. Above the size limit (`FACTSCOPE_STORE`, 2 GB by default) arrays
+not used for longest are removed first, then whole runs; those with a name of their own last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import memory
+from ..corpus import load_corpus
+from ..corpus.model import Corpus
+from ..errors import FactScopeError
+from ..fit import fit
+from ..result import Result
+from ..study import Arrays, Run, arrays_of, selected
+from .corpora import BROKEN
+from .files import put, unwritable
+
+LIMIT = "2GB"
+FRESH = 60.0  # seconds in which a second use of a run is not written down
+_TABLES = """
+CREATE TABLE IF NOT EXISTS runs (address TEXT PRIMARY KEY, body TEXT NOT NULL, corpus TEXT, method TEXT, name TEXT NOT NULL DEFAULT '',
+    owner TEXT NOT NULL DEFAULT '', created REAL, used REAL, size INTEGER, arrays INTEGER);
+CREATE INDEX IF NOT EXISTS by_use ON runs (used);
+CREATE TABLE IF NOT EXISTS claims (address TEXT PRIMARY KEY, owner TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS damaged (address TEXT, body TEXT, found REAL);
+"""
+
+
+class Claim(Enum):
+    MINE = auto()  # to be computed by whoever asked
+    DONE = auto()  # already kept
+    TAKEN = auto()  # somebody else is at it
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run in the store."""
+
+    run: Run
+    name: str
+    owner: str  # the session of an upload; empty for what everybody may see
+    created: float
+    used: float
+    size: int  # bytes on disk
+    arrays: bool  # whether its factors are still there
+
+
+def home() -> Path:
+    """Where everything is kept."""
+    named = os.environ.get("FACTSCOPE_HOME", "").strip()
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("factscope", appauthor=False))
+
+
+class Store:
+    """Opened when first used; may be shared by threads, and the folder by processes."""
+
+    def __init__(self, folder: Path | None = None, limit: float | None = None):
+        self.folder = folder or home()
+        self.limit = memory.amount("FACTSCOPE_STORE", os.environ.get("FACTSCOPE_STORE", "").strip() or LIMIT) if limit is None else limit
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    # Runs -----------------------------------------------------------------------------------------------------------------
+
+    def keep(self, run: Run, arrays: Arrays | None = None, *, owner: str = "") -> None:
+        """Keep a finished run, and give up the claim on it."""
+        body = json.dumps(asdict(run))
+        size = len(body)
+        if arrays:
+            put(self._file(run.address), lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
+            size += self._file(run.address).stat().st_size
+        now = time.time()
+        with self._db() as db:
+            db.execute(
+                "INSERT INTO runs (address, body, corpus, method, owner, created, used, size, arrays) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (address) DO UPDATE "
+                "SET used = excluded.used, size = max(size, excluded.size), arrays = max(arrays, excluded.arrays)",
+                (run.address, body, run.corpus, run.method, owner, now, now, size, int(bool(arrays))),
+            )
+            db.execute("DELETE FROM claims WHERE address = ?", (run.address,))
+        self._make_room()
+
+    def get(self, addresses: Iterable[str]) -> dict[str, Kept]:
+        """Those of these runs that are here."""
+        wanted = list(addresses)
+        with self._db() as db:
+            found = []
+            for first in range(0, len(wanted), 500):
+                some = wanted[first : first + 500]
+                marks = ",".join("?" * len(some))
+                now = time.time()
+                db.execute(f"UPDATE runs SET used = ? WHERE used <= ? AND address IN ({marks})", [now, now - FRESH, *some])
+                found += db.execute(f"{_SELECT} WHERE address IN ({marks})", some).fetchall()
+        return {kept.run.address: kept for kept in self._read(found)}
+
+    def find(self, text: str = "", *, owner: str | None = None, limit: int = 200) -> list[Kept]:
+        """Runs whose name, corpus or method has this in it, newest first; `owner` leaves out what others uploaded."""
+        like = "%" + text.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        mine = "" if owner is None else "AND owner IN ('', ?)"
+        with self._db() as db:
+            found = db.execute(
+                f"{_SELECT} WHERE (name || ' ' || corpus || ' ' || method) LIKE ? ESCAPE '\\' {mine} ORDER BY created DESC LIMIT ?",
+                [like, *([] if owner is None else [owner]), limit],
+            ).fetchall()
+        return self._read(found)
+
+    def name(self, address: str, name: str) -> None:
+        with self._db() as db:
+            db.execute("UPDATE runs SET name = ? WHERE address = ?", (name.strip(), address))
+
+    def delete(self, addresses: Iterable[str]) -> None:
+        for address in list(addresses):
+            with self._db() as db:
+                db.execute("DELETE FROM runs WHERE address = ?", (address,))
+            self._file(address).unlink(missing_ok=True)
+
+    def export(self, addresses: Iterable[str], path: Path) -> None:
+        """Runs as a .zip: what they are as JSON, and the arrays of each."""
+        found = list(self.get(addresses).values())
+
+        def write(file: Any) -> None:
+            with zipfile.ZipFile(file, "w") as archive:
+                archive.writestr("runs.json", json.dumps([asdict(kept) for kept in found], indent=2, ensure_ascii=False))
+                for kept in found:
+                    if kept.arrays and self._file(kept.run.address).is_file():
+                        archive.write(self._file(kept.run.address), f"{kept.run.address}.npz")
+
+        put(path, write)
+
+    def arrays(self, address: str) -> Arrays | None:
+        """Factors, clusters and the objective by term; None if they are not here (any more)."""
+        file = self._file(address)
+        if not file.exists():
+            return None
+        try:
+            with np.load(file, allow_pickle=False) as arrays:
+                return dict(arrays)
+        except BROKEN:
+            self._set_aside(file)
+            with self._db() as db:
+                db.execute("UPDATE runs SET arrays = 0 WHERE address = ?", (address,))
+            return None
+
+    def reopen(self, address: str, corpus: Corpus | None = None) -> Result:
+        """A kept run as a result again, on the corpus it was made of (before or after classes were chosen), or on the one it names.
+
+        Where its arrays are gone it is computed again: the same settings and seed give the same numbers.
+        """
+        kept = self.get([address]).get(address)
+        if kept is None:
+            raise FactScopeError("That run is no longer in the store.")
+        run = kept.run
+        if corpus is None:
+            if not run.source:
+                raise FactScopeError(f"{run.corpus} was uploaded; upload it again to open this run.")
+            corpus = load_corpus(run.source["corpus"], **run.source["reading"])
+        if corpus.fingerprint == run.fingerprint:
+            corpus = selected(corpus, run.select)
+        if corpus.fingerprint != run.chosen:
+            raise FactScopeError(f"That is not the corpus of this run: {run.corpus} has changed since, or is another one.")
+        arrays = self.arrays(address)
+        if arrays is None:
+            again = fit(corpus, run.method, **run.options)
+            self.keep(run, arrays_of(again), owner=kept.owner)
+            return again
+        empty = {"max_iter": 0, "restarts": 1, "assign": "argmax"}  # the problem as `fit` makes it; what was found comes from the store
+        blank = fit(corpus, run.method, **run.options | empty)
+        parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
+        history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
+        options = {name: run.parameters.get(name, value) for name, value in blank.options.items()}
+        return replace(
+            blank, factors=parts["factor "], labels=arrays["labels"], history=history, stopped=run.stopped, options=options,
+            seconds=run.scores["seconds"],
+        )  # fmt: skip
+
+    # Claims ---------------------------------------------------------------------------------------------------------------
+
+    def claim(self, address: str, owner: str, alive: Callable[[str], bool]) -> Claim:
+        """Ask to compute a run; a claim holds as long as its owner lives, and until the run is kept or the claim released."""
+        with self._db() as db:
+            if db.execute("SELECT 1 FROM runs WHERE address = ?", (address,)).fetchone():
+                return Claim.DONE
+            holder = db.execute("SELECT owner FROM claims WHERE address = ?", (address,)).fetchone()
+            if holder is not None and holder[0] != owner and alive(holder[0]):
+                return Claim.TAKEN
+            db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?)", (address, owner))
+        return Claim.MINE
+
+    def release(self, owner: str) -> None:
+        with self._db() as db:
+            db.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+
+    # What goes wrong ------------------------------------------------------------------------------------------------------
+
+    def damaged(self) -> list[str]:
+        """What was found damaged and set aside, in sentences."""
+        with self._db() as db:
+            said = [f"The entry of run {address} could not be read." for (address,) in db.execute("SELECT address FROM damaged")]
+        return said + [f"{p.relative_to(self.folder)} could not be read." for p in sorted(self.folder.rglob("*.damaged"))]
+
+    def _read(self, found: Iterable[tuple[Any, ...]]) -> list[Kept]:
+        read = []
+        for address, body, *rest in found:
+            try:
+                run = Run(**json.loads(body))
+                if run.address != address:
+                    raise ValueError(address)
+            except (ValueError, TypeError):
+                with self._db() as db:
+                    db.execute("INSERT INTO damaged SELECT address, body, ? FROM runs WHERE address = ?", (time.time(), address))
+                    db.execute("DELETE FROM runs WHERE address = ?", (address,))
+                continue
+            name, owner, created, used, size, arrays = rest
+            read.append(Kept(run, name, owner, created, used, size, bool(arrays)))
+        return read
+
+    def _set_aside(self, file: Path) -> None:
+        try:
+            os.replace(file, file.with_name(f"{file.name}.{time.time_ns()}.damaged"))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise FactScopeError(unwritable(self.folder, error)) from None
+
+    def _make_room(self) -> None:
+        with self._db() as db:
+            total = db.execute("SELECT coalesce(sum(size), 0) FROM runs").fetchone()[0]
+            if total <= self.limit:
+                return
+            oldest = db.execute("SELECT address, size, length(body), arrays FROM runs ORDER BY name <> '', used").fetchall()
+            for only_arrays in (True, False):
+                for address, size, body, arrays in oldest:
+                    if total <= 0.9 * self.limit:
+                        return
+                    if only_arrays and arrays:
+                        self._file(address).unlink(missing_ok=True)
+                        db.execute("UPDATE runs SET arrays = 0, size = ? WHERE address = ?", (body, address))
+                        total -= size - body
+                    elif not only_arrays:
+                        db.execute("DELETE FROM runs WHERE address = ?", (address,))
+                        total -= body
+
+    def _file(self, address: str) -> Path:
+        return self.folder / "runs" / address[:2] / f"{address}.npz"
+
+    @contextmanager
+    def _db(self) -> Iterator[sqlite3.Connection]:
+        """One transaction. What the disk refuses becomes a sentence; a damaged file is set aside, and the next call has a new one."""
+        file = self.folder / "runs.sqlite"
+        with self._lock:
+            try:
+                db = self._connection or self._open(file)
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield db
+                except BaseException:
+                    if db.in_transaction:  # a full disk has ended it already
+                        db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+            except OSError as error:
+                raise FactScopeError(unwritable(self.folder, error)) from None
+            except sqlite3.OperationalError as error:
+                said = str(error)
+                why = "the disk is full" if "full" in said else "another process does not let go of it" if "locked" in said else said
+                raise FactScopeError(
+                    f"Nothing can be kept in {self.folder}: {why}; see to that, or name another folder in FACTSCOPE_HOME."
+                ) from None
+            except sqlite3.DatabaseError:
+                self._begin_anew(file)
+                raise FactScopeError(f"{file} was found damaged and has been set aside; try again.") from None
+
+    def _open(self, file: Path) -> sqlite3.Connection:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for attempt in (1, 2):
+            db = self._connection = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
+            try:
+                if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                    raise sqlite3.DatabaseError
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
+                db.executescript(_TABLES)
+                return db
+            except sqlite3.OperationalError:
+                self.close()
+                raise
+            except sqlite3.DatabaseError:
+                self._begin_anew(file)
+                if attempt == 2:
+                    raise
+        raise AssertionError
+
+    def _begin_anew(self, file: Path) -> None:
+        """Set the whole database aside, with what SQLite keeps beside it."""
+        self.close()
+        for part in ("", "-wal", "-shm"):
+            self._set_aside(file.with_name(file.name + part))
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+_SELECT = "SELECT address, body, name, owner, created, used, size, arrays FROM runs"
