@@ -40,7 +40,7 @@ browser: $(VENV)/.test
 
 # One BLAS thread for each of the test workers: more of them would fight over the cores.
 test: lint browser
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

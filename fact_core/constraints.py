@@ -80,7 +80,8 @@ class Constraints:
     def __str__(self) -> str:
         if self.known:
             return f"{len(self.known)} documents of {self.Y.shape[1]} classes labelled"
-        return f"{len(self.must)} must-links and {len(self.cannot)} cannot-links" if self.must or self.cannot else "none"
+        counts = ((len(self.must), "must-link"), (len(self.cannot), "cannot-link"))
+        return " and ".join(f"{count} {kind}{'s' * (count != 1)}" for count, kind in counts if count) or "none"
 
     @cached_property
     def documents(self) -> np.ndarray:

@@ -17,7 +17,6 @@ from fact_core.presets import PRESETS, resolve
 ROOT = Path(__file__).parent.parent
 APP = str(ROOT / "app.py")
 NAMES = [*algorithms(), *(n for n, p in PRESETS.items() if p.options)]
-pytestmark = pytest.mark.xdist_group("app")
 
 
 @pytest.fixture(autouse=True)

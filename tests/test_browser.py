@@ -18,7 +18,7 @@ import fact_core as fc
 from fact_core.corpus import DEFAULT_VIEW
 from fact_core.projection import Projection, projected
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 PAGES = ("", "corpus", "compare", "coordinates", "concepts", "constraints")
 
 

@@ -300,6 +300,16 @@ def test_documents_without_neighbours_and_without_labels() -> None:
     assert np.array_equal(found.graph(sp.csr_array(S))[4:, 4:], [[0, 1], [1, 0]])
 
 
+def test_hubs_do_not_pass_one() -> None:
+    """The middle of a star of labelled documents has 2.4 of a class in its row of B; no link is surer than sure."""
+    star = np.zeros((51, 51))
+    star[0, 1:] = star[1:, 0] = 1.0
+    found = propagate(sp.csr_array(star), from_classes(dict.fromkeys(range(1, 51), "a"), 51), 0.5)
+    assert found.B[0, 0] == pytest.approx(np.sqrt(50) / 3)
+    assert found.F().max() == 1.0
+    assert found.graph(sp.csr_array(star)).max() == 1.0
+
+
 def test_memory_is_asked_for_first(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = small_corpus()
     monkeypatch.setenv("FACTSCOPE_MEMORY", "12 kB")
@@ -332,10 +342,13 @@ def test_a_sweep_propagates_once(monkeypatch: pytest.MonkeyPatch) -> None:
     fc.fit(corpus, "rcf", constraints=[(0, 3, "must")], restarts=1, max_iter=3)
     fc.fit(corpus, "rcf", constraints=[(0, 3, "must")], restarts=1, max_iter=3, weighting="ncw")  # equal, though not the same object
     assert len(calls) == 2
-    fc.fit(corpus, "rcf", alpha=0.3, restarts=1, max_iter=3)
-    fc.fit(corpus, "rcf", p=4, restarts=1, max_iter=3)
-    fc.fit(corpus, "rcf", seed=9, p=4, restarts=1, max_iter=3)
-    assert len(calls) == 5
+    options: dict[str, object] = {"restarts": 1, "max_iter": 3}
+    for change in ({}, {"alpha": 0.3}, {"p": 4}, {"share": 0.5}, {"links": "must"}, {"keep": 2}, {"seed": 9}, {"graph": "binary"}):
+        before = len(calls)
+        options |= change
+        again, fresh = (fc.fit(c, "rcf", **options).objective.tolist() for c in (corpus, small_corpus()))
+        assert len(calls) == before + 2
+        assert again == fresh
 
 
 def test_linked_graph_has_ones_and_zeros_at_links() -> None:
@@ -345,6 +358,10 @@ def test_linked_graph_has_ones_and_zeros_at_links() -> None:
     S = sp.csr_array(r["cosine"])
     for constraints in (known, from_pairs(known.pairs(), 60)):
         np.testing.assert_allclose(linked_graph(S, constraints).toarray(), semi["G"], atol=1e-14)
+    i, j = (int(v[0]) for v in S.nonzero())
+    parted = linked_graph(S, from_pairs([(i, j, "cannot")], 60))
+    assert parted[i, j] == parted[j, i] == 0
+    assert (S - parted).nnz == 2
     must, cannot = (linked_graph(S, known, links).toarray() for links in (Links.MUST, Links.CANNOT))
     Z = known.Z().toarray()
     assert np.all(must[(Z < 0)] == r["cosine"][Z < 0])
