@@ -20,8 +20,10 @@ class Preset:
 
 def _presets() -> tuple[Preset, ...]:
     ncw = {"weighting": "ncw"}
+    # The normalised cut is equivalent to weighted kernel k-means; k-means on the scaled documents stays 7 points below LCCF table 4.
+    exact = {"weighting": "ncw_exact"}
     linear = [
-        Preset("KM", "kmeans"), Preset("KM-NCW", "kmeans", ncw),
+        Preset("KM", "kmeans"), Preset("KM-NCW", "kmeans", exact),
         Preset("AA", "spectral"), Preset("NC", "spectral", ncw), Preset("LSI", "lsi"),
         Preset("NMF", "nmf"), Preset("NMF-NCW", "nmf", ncw), Preset("GNMF", "gnmf"), Preset("SparseNMF", "sparse_nmf"),
         Preset("CF", "cf"), Preset("CF-NCW", "cf", ncw), Preset("LCCF", "lccf"), Preset("LCCF-NCW", "lccf", ncw), Preset("LCF", "lcf"),
