@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 from sklearn.metrics import adjusted_rand_score
 
-import fact_core as fc
 from fact_core.algorithms import algorithms
 from fact_core.concepts import matched_concepts
 from fact_core.figures import agreement, curves
@@ -18,11 +17,7 @@ from ui.names import long_names
 FIRST = ["KM", "NC", "NMF-NCW", "CF-NCW", "LCCF-NCW", "NC-PSPt"]
 SCORES = {"accuracy": "accuracy", "nmi": "NMI", "ari": "ARI", "purity": "purity"}
 
-try:
-    corpus = corpus_in_sidebar()
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
+corpus = corpus_in_sidebar()
 asked: runs.Task | None = st.session_state.get("asked")
 own = asked if asked is not None and asked.corpus is corpus else None
 with st.sidebar:
@@ -52,14 +47,7 @@ def task(method: str, settings: dict, seed: int) -> runs.Task:
 
 grid = {name: [task(method, settings, seed) for seed in range(seeds)] for name, (method, settings) in variants.items()}
 tasks = [t for row in grid.values() for t in row]
-try:
-    results = runs.obtain("compare", tasks)
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
-if len(results) < len(tasks):
-    st.warning("The comparison was stopped. Move a slider to start it again.")
-    st.stop()
+results = runs.obtain_or_stop("compare", tasks)
 found = {t.key: r for t, r in zip(tasks, results, strict=True)}
 by_name = {name: [found[t.key] for t in row] for name, row in grid.items()}
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-import fact_core as fc
 from fact_core.algorithms import Needs, algorithms
 from fact_core.constraints import Links, from_pairs, from_share, propagate, share_refusal
 from fact_core.figures import Points, constraint_effect, coordinates, link_matrix
@@ -19,11 +18,7 @@ from ui.points import colouring, points
 
 SHOWN = 240  # documents of the matrices
 
-try:
-    corpus = corpus_in_sidebar()
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
+corpus = corpus_in_sidebar()
 n, refusal = len(corpus), share_refusal(corpus)
 with st.sidebar:
     ways = {"pairs": "pairs of documents"} if refusal else {"share": "a share of labels", "pairs": "pairs of documents"}
@@ -53,14 +48,7 @@ kinds = {}
 if "RCF" in methods:
     kinds = {f"{link.value} links": runs.Task(corpus, "rcf", methods["RCF"][1] | common | {"links": link.value}) for link in Links}
 wanted = [*tasks.values(), *kinds.values()]
-try:
-    results = runs.obtain("constraints", wanted)
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
-if len(results) < len(wanted):
-    st.info("Stopped. Move a slider to start again.")
-    st.stop()
+results = runs.obtain_or_stop("constraints", wanted)
 found = {task.key: result for task, result in zip(wanted, results, strict=True)}
 main = found[tasks["RCF"].key] if "RCF" in tasks else found[tasks["LCCF, without"].key]
 

@@ -3,7 +3,6 @@
 import numpy as np
 import streamlit as st
 
-import fact_core as fc
 from fact_core.algorithms import algorithms
 from fact_core.figures import Points, affinity, coordinates
 from fact_core.presets import PRESETS
@@ -16,11 +15,7 @@ from ui.points import colouring, points
 FIGURE = "The NMF-PSPt figure: eigenvectors, HHt, PSPt"
 VIEWS = {Projection.CONCEPTS: "three concepts", Projection.PCA: "principal components", Projection.UMAP: "UMAP"}
 
-try:
-    corpus = corpus_in_sidebar(key="figure.corpus", default="three-topics")
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
+corpus = corpus_in_sidebar(key="figure.corpus", default="three-topics")
 with st.sidebar:
     names = {"figure": FIGURE} | {key: method.title for key, method in algorithms().items()}
     names |= {name: name for name, preset in PRESETS.items() if preset.options}
@@ -42,14 +37,7 @@ if what == "figure":
 else:
     tasks = [runs.Task(corpus, what, common | ({"eta": eta} if eta is not None else {}))]
     titles = [names[what]]
-try:
-    results = runs.obtain("coordinates", tasks)
-except fc.FactScopeError as error:
-    st.error(str(error))
-    st.stop()
-if len(results) < len(tasks):
-    st.info("Stopped. Move a slider to start again.")
-    st.stop()
+results = runs.obtain_or_stop("coordinates", tasks)
 
 axes, colour, which = st.columns([2, 2, 3])
 views = list(VIEWS) if k > 3 else [Projection.CONCEPTS, Projection.PCA]

@@ -158,9 +158,13 @@ def choose_classes(name: str, whole: Corpus) -> Corpus:
 
 
 def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:
-    """Let a person pick a corpus and classes; the chosen part of it. Raises `FactScopeError` where it cannot be read."""
+    """Let a person pick a corpus and classes; the chosen part of it. A sentence ends the script where it cannot be read."""
     with st.sidebar:
-        name, whole = pick_corpus(key, default)
+        try:
+            name, whole = pick_corpus(key, default)
+        except FactScopeError as error:
+            st.error(str(error))
+            st.stop()
         with st.popover("Choose classes", width="stretch", disabled=whole.labels is None):
             corpus = choose_classes(name, whole)
         classes = f" in {len(corpus.label_names)} of {len(whole.label_names)} classes" if whole.labels is not None else ""

@@ -137,6 +137,19 @@ def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     return [result for result in results if result is not None]
 
 
+def obtain_or_stop(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
+    """The same for a page that has nothing else to show: where a result is missing, a sentence ends the script."""
+    try:
+        results = obtain(page, tasks)
+    except fc.FactScopeError as error:
+        st.error(str(error))
+        st.stop()
+    if len(results) < len(tasks):
+        st.info("Stopped. Move a slider to start again.")
+        st.stop()
+    return results
+
+
 @st.fragment(run_every=FRAME)
 def _watch(place: str) -> None:
     job: Job | None = st.session_state.get(place)

@@ -24,11 +24,7 @@ class Shown:
 
 def workbench() -> Shown:
     """Draws the sidebar, runs what is asked for (at first sight, too) and ends the script with a sentence where nothing can be shown."""
-    try:
-        corpus = corpus_in_sidebar()
-    except fc.FactScopeError as error:
-        st.error(str(error))
-        st.stop()
+    corpus = corpus_in_sidebar()
     with st.sidebar:
         preset = controls.method_picker(corpus)
         st.caption(f"{algorithms()[preset.key].__doc__} {algorithms()[preset.key].note}")
