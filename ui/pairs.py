@@ -21,9 +21,12 @@ def pairs_of(corpus: Corpus) -> list[Pair]:
 def pointed(corpus: Corpus, clicked: int | None) -> list[int]:
     """The last two documents pointed at, in order."""
     chosen: list[int] = st.session_state.setdefault("pointed", {}).setdefault(corpus.fingerprint, [])
-    if clicked is not None and clicked < len(corpus) and clicked not in chosen:
-        chosen.append(clicked)
-        del chosen[:-2]
+    seen = st.session_state.setdefault("pointed last", {})
+    if clicked is not None and clicked < len(corpus) and clicked != seen.get(corpus.fingerprint):
+        seen[corpus.fingerprint] = clicked  # the map goes on naming the last click, also after the pair was made
+        if clicked not in chosen:
+            chosen.append(clicked)
+            del chosen[:-2]
     return chosen
 
 
