@@ -93,6 +93,8 @@ def list_algorithms(options: argparse.Namespace) -> None:
         return
     for a in algorithms().values():
         print(f"{a.key:<10} {a.title}: {_first(a.__doc__)}  ({a.paper})")
+        if a.note:
+            print(f"{'':<10}   {a.note}")
         for p in a.parameters:
             values = f"one of {', '.join(p.choices)}" if p.choices else f"{p.low:g} … {p.high:g}"
             print(f"{'':<10}   {p.name:<12} {p.symbol}, {p.doc}; {values}, default {p.default}")

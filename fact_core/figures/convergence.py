@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from .style import PALETTE, finish
 
-NAMES = {"graph": "graph term", "locality": "locality term", "orthogonality": "orthogonality term"}
+NAMES = {"graph": "graph term", "locality": "locality term", "orthogonality": "orthogonality term", "labels": "known classes"}
 
 
 def convergence(terms: Mapping[str, Sequence[float] | np.ndarray], budget: int | None = None) -> go.Figure:
