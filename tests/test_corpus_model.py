@@ -169,7 +169,7 @@ def test_from_matrix_is_used_as_given():
     assert list(corpus.terms) == ["x", "y"]
     X[0, 0] = 99
     assert corpus.matrix[0, 0] == 1
-    pickle.loads(pickle.dumps(corpus))
+    pickle.loads(pickle.dumps(corpus))  # our own object, as it travels to worker processes; files are never unpickled
 
 
 def test_documents_without_a_count_are_no_part_of_the_population():

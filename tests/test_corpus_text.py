@@ -91,7 +91,7 @@ def test_a_new_text_is_read_as_the_old_ones_were():
     new = part.reader(["Cats purring, unknown words", ""], part.terms)
     assert new.shape == (2, len(part.terms))
     assert dict(zip(part.terms, new.toarray()[0], strict=True))["cat"] == 1
-    again = pickle.loads(pickle.dumps(corpus.reader))
+    again = pickle.loads(pickle.dumps(corpus.reader))  # our own object, as it travels to worker processes
     assert again == corpus.reader
     assert again.stem is Stemming.PORTER
 
