@@ -22,17 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import memory
 from ..corpus import load_corpus
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
 from ..fit import fit
+from ..limits import limit as allowed
 from ..result import Result
 from ..study import Arrays, Run, arrays_of, selected
 from .corpora import BROKEN
 from .files import put, unwritable
 
-LIMIT = "2GB"
 FRESH = 60.0  # seconds in which a second use of a run is not written down
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (address TEXT PRIMARY KEY, body TEXT NOT NULL, corpus TEXT, method TEXT, name TEXT NOT NULL DEFAULT '',
@@ -77,7 +76,7 @@ class Store:
 
     def __init__(self, folder: Path | None = None, limit: float | None = None):
         self.folder = folder or home()
-        self.limit = memory.amount("FACTSCOPE_STORE", os.environ.get("FACTSCOPE_STORE", "").strip() or LIMIT) if limit is None else limit
+        self.limit = allowed("store") if limit is None else limit
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
 
