@@ -24,7 +24,7 @@ LAYERS = [
     {"fit", "tabular"},
     {"study"},
     {"store"},
-    {"jobs"},
+    {"jobs", "workers"},
     {"tables"},
     {"commands"},
     {"figures"},
