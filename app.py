@@ -2,7 +2,10 @@
 
 import streamlit as st
 
+from ui import runs
+
 st.set_page_config(page_title="FactScope", page_icon="◧", layout="wide")
+runs.begin()
 pages = [
     st.Page("pages/explore.py", title="Explore", icon=":material/explore:", default=True),
     st.Page("pages/corpus.py", title="Corpus", icon=":material/library_books:"),

@@ -55,6 +55,18 @@ def _selected(_corpus: Corpus, fingerprint: str, classes: tuple[str, ...], at_mo
     return _corpus.select(classes, at_most=at_most)
 
 
+def _chosen(name: str, whole: Corpus, classes: tuple[str, ...], at_most: int | None) -> Corpus:
+    """The same for any corpus; the documents of an upload are seen by nobody else, also where the numbers are the same."""
+    if not name.endswith(UPLOADED):
+        return _selected(whole, whole.fingerprint, classes, at_most)
+    mine: dict[Any, Corpus] = st.session_state.setdefault("chosen of uploads", {})
+    if (key := (name, id(whole), classes, at_most)) not in mine:
+        while len(mine) >= 8:
+            del mine[next(iter(mine))]
+        mine[key] = whole.select(classes, at_most=at_most)
+    return mine[key]
+
+
 def uploads() -> dict[str, Files]:
     """What this visitor has uploaded, by name. The uploader forgets it when the page changes; the session does not."""
     return st.session_state.setdefault("uploads", {})
@@ -192,7 +204,7 @@ def choose_classes(name: str, whole: Corpus) -> Corpus:
 def part(name: str, whole: Corpus, classes: tuple[str, ...] = (), at_most: int | None = None) -> Corpus:
     """Some classes of a corpus, whose origin is then known."""
     some = bool(classes) and (classes != whole.label_names or at_most is not None)
-    corpus = _selected(whole, whole.fingerprint, classes, at_most) if some else whole
+    corpus = _chosen(name, whole, classes, at_most) if some else whole
     select: dict[str, Any] = {"classes": list(classes)} if some and classes != whole.label_names else {}
     select |= {"at_most": at_most} if some and at_most is not None else {}
     st.session_state.setdefault("origins", {})[corpus.fingerprint] = Origin(name, whole, reading_options(name), select)

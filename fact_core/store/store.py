@@ -18,13 +18,15 @@ import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..algorithms.base import find
+from ..answers import put_together
 from ..corpus import load_corpus
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
@@ -201,15 +203,10 @@ class Store:
             again = fit(corpus, run.method, **run.options)
             self.keep(run, arrays_of(again))
             return again
-        empty = {"max_iter": 0, "restarts": 1, "assign": "argmax"}  # the problem as `fit` makes it; what was found comes from the store
-        blank = fit(corpus, run.method, **run.options | empty)
-        parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
-        history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
-        options = {name: run.parameters.get(name, value) for name, value in blank.options.items()}
-        return replace(
-            blank, factors=parts["factor "], labels=arrays["labels"], history=history, stopped=run.stopped, options=options,
-            seconds=run.scores["seconds"],
-        )  # fmt: skip
+        own = {p.name for p in find(run.key).parameters}
+        about = {"k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own},
+                 "stopped": run.stopped, "seconds": run.scores["seconds"]}  # fmt: skip
+        return put_together(corpus, run.method, run.options, about, arrays)
 
     # Claims ---------------------------------------------------------------------------------------------------------------
 

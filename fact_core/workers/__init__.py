@@ -1,5 +1,5 @@
 """Processes that factorise for a server, so that the server never does."""
 
-from .crew import Crew
+from .crew import Crew, Stopped
 
-__all__ = ["Crew"]
+__all__ = ["Crew", "Stopped"]

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from .. import log
+from ..answers import put_together
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
+from ..estimate import check, check_umap
 from ..limits import duration, limit
 from ..memory import budget
 from ..result import Result
 from ..store.corpora import arrays_of_corpus
-from .answers import put_together
 from .frames import Arrays, Message, receive, send
 from .worker import KEPT
 
@@ -114,11 +115,13 @@ class Crew:
         stopped: Callable[[], bool] = lambda: False, line: Callable[[int], object] = lambda before: None,
     ) -> Result:  # fmt: skip
         """`fit(corpus, method, **settings)` in a worker; a stopped run is the result so far, or :class:`Stopped` where there is none."""
+        check(corpus, method, settings)
         about = {"do": "fit", "corpus": corpus.fingerprint, "method": method, "settings": dict(settings)}
         message = self._do(about, {}, corpus, note, stopped, line)
-        return put_together(corpus, method, settings, message)
+        return put_together(corpus, method, settings, *message)
 
     def umap(self, embedding: np.ndarray, dimensions: int, stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
+        check_umap(len(embedding))
         about = {"do": "umap", "dimensions": dimensions}
         return self._do(about, {"embedding": embedding}, None, lambda said: None, stopped, lambda before: None)[1]["places"]
 
@@ -199,11 +202,12 @@ class Crew:
                 while self._line[0] is not me or not self._idle:
                     if stopped():
                         raise Stopped
-                    line(self._line.index(me))
+                    line(self._line.index(me) + 1)
                     self._change.wait(0.1)
                 worker = next((w for w in self._idle if corpus in w.corpora and w.alive), None) or self._idle[-1]
                 worker = worker if worker.alive else self._replaced(worker)
                 self._idle.remove(worker)
+                line(0)
                 return worker
             finally:
                 self._line.remove(me)

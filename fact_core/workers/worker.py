@@ -15,13 +15,13 @@ import numpy as np
 import psutil
 
 from .. import log
+from ..answers import taken_apart
 from ..corpus.model import Corpus, from_matrix
 from ..errors import FactScopeError
 from ..fit import fit
 from ..projection import Projection, projected
 from ..solve import Progress
 from ..store.corpora import corpus_of
-from .answers import taken_apart
 from .frames import Message, receive, send
 
 KEPT = 2  # corpora, with the graphs and kernels made for them
