@@ -11,6 +11,7 @@ from fact_core import FactScopeError
 from fact_core.corpus import DEFAULT_VIEW, READABLE, Corpus, available_corpora, load_corpus, read_uploads
 
 from . import links
+from .words import plain, sorry
 
 DEFAULT = "scipy-docs"
 FEW_CLASSES = 10  # a corpus of more classes starts with its largest ones
@@ -167,13 +168,13 @@ def take_upload() -> None:
     name = (files[0][0] if len(files) == 1 else f"{len(files)} files, {files[0][0]} …") + UPLOADED
     if uploads().get(name) == files or st.session_state.get("refused upload") == files:
         if "refused sentence" in st.session_state and st.session_state.get("refused upload") == files:
-            st.error(st.session_state["refused sentence"])
+            sorry(st.session_state["refused sentence"])
         return
     try:
         read_uploads(list(files))
     except FactScopeError as error:
         st.session_state["refused upload"], st.session_state["refused sentence"] = files, str(error)
-        st.error(str(error))
+        sorry(error)
         return
     uploads()[name] = files
     links.put("corpus", name)
@@ -184,7 +185,7 @@ def pick_corpus(key: str = "corpus", default: str = DEFAULT) -> tuple[str, Corpu
     about = {c.name: c.about for c in available_corpora()}
     name = links.choice("Corpus", {n: n for n in corpus_names()}, default, key, help="Upload your own on the Corpus page.")
     words = about.get(name, "your own upload")
-    st.caption(f"{words[:1].upper()}{words[1:].rstrip('.')}.")
+    st.caption(plain(f"{words[:1].upper()}{words[1:].rstrip('.')}."))
     return name, whole_corpus(name, **reading_options(name))
 
 
@@ -217,7 +218,7 @@ def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:
         try:
             name, whole = pick_corpus(key, default)
         except FactScopeError as error:
-            st.error(str(error))
+            sorry(error)
             st.stop()
         with st.popover("Choose classes", width="stretch", disabled=whole.labels is None):
             corpus = choose_classes(name, whole)

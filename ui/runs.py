@@ -25,6 +25,7 @@ from fact_core.study import address
 from fact_core.workers import Crew, Stopped
 
 from . import kept
+from .words import sorry
 
 PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
 FRAME = 0.3  # seconds between two pictures of a growing curve
@@ -179,7 +180,7 @@ def obtain_or_stop(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     try:
         results = obtain(page, tasks)
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         st.stop()
     if len(results) < len(tasks):
         st.info("Stopped. Move a slider to start again.")
