@@ -11,14 +11,14 @@ import re
 import streamlit as st
 
 JOINER = "\u2060"  # takes no room; a backslash is gone before icons, emoji and bare addresses are looked for
-MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^=&])")
+MARKS = re.compile(r"([\\`*_\[\]<>~$&]|^[#+=-]|^\d+(?=[.)]))")  # the last two begin headings and lists
 
 
 def plain(words: object) -> str:
     """Markdown that shows these words."""
     line = " ".join(str(words).split())
     line = re.sub(r"(:|@|(?<![^\W_])www\.)(?=\S)", rf"\1{JOINER}", line, flags=re.IGNORECASE)
-    return MARKS.sub(r"\\\1", line)
+    return MARKS.sub(lambda mark: f"{JOINER}{mark[0]}" if mark[0].isdigit() else f"\\{mark[0]}", line)
 
 
 def sorry(error: object) -> None:
