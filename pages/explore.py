@@ -11,10 +11,12 @@ from ui import links
 from ui.documents import document_card, document_table, found
 from ui.names import long_names, short_names
 from ui.points import colouring, points
+from ui.sharing import share_switch, shared_run
 from ui.words import plain
-from ui.workbench import workbench
+from ui.workbench import Shown, workbench
 
-shown = workbench()
+shared = shared_run()
+shown = Shown(shared, None, False) if shared is not None else workbench()
 result, previous = shown.result, shown.previous
 corpus, method = result.corpus, result.algorithm
 
@@ -31,6 +33,10 @@ if shown.moved:
     st.info("The settings have changed since this run. Press Run to see their effect.", icon=":material/tune:")
 for warning in result.warnings:
     st.warning(plain(warning), icon=":material/warning:")
+
+if shared is None and result.stopped != "cancelled":
+    with st.sidebar:
+        share_switch(result, st.session_state["asked"])
 
 columns = st.columns(4)
 for column, (name, about) in zip(columns, metrics.MEANING.items(), strict=False):

@@ -28,7 +28,7 @@ LAYERS = [
     {"store"},
     {"jobs", "workers"},
     {"tables"},
-    {"commands"},
+    {"commands", "doctor"},
     {"figures"},
     {"__main__"},
 ]

@@ -32,6 +32,7 @@ from ..corpus.model import Corpus
 from ..errors import FactScopeError
 from ..fit import fit
 from ..limits import limit as allowed
+from ..limits import shown_path
 from ..result import Result
 from ..study import Arrays, Run, arrays_of, selected
 from .corpora import BROKEN
@@ -303,11 +304,11 @@ class Store:
                 said = str(error)
                 why = "the disk is full" if "full" in said else "another process does not let go of it" if "locked" in said else said
                 raise FactScopeError(
-                    f"Nothing can be kept in {self.folder}: {why}; see to that, or name another folder in FACTSCOPE_HOME."
+                    f"Nothing can be kept in {shown_path(self.folder)}: {why}; see to that, or name another folder in FACTSCOPE_HOME."
                 ) from None
             except sqlite3.DatabaseError:
                 self._begin_anew(file)
-                raise FactScopeError(f"{file} was found damaged and has been set aside; try again.") from None
+                raise FactScopeError(f"{shown_path(file)} was found damaged and has been set aside; try again.") from None
 
     def _open(self, file: Path) -> sqlite3.Connection:
         self.folder.mkdir(parents=True, exist_ok=True)
