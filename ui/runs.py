@@ -5,6 +5,7 @@ The same question has the same answer (methods are deterministic), so pages keep
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 import time
@@ -28,7 +29,8 @@ from . import kept
 from .words import sorry
 
 PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
-FRAME = 0.3  # seconds between two pictures of a growing curve
+FRAME = 0.3  # seconds between two pictures of a growing curve, where one person looks
+FEW = 2  # runs in line up to which a page waits and pictures follow each other fast
 REMEMBERED = 200  # results
 ROOM = 256e6  # bytes of all of them together
 
@@ -144,6 +146,14 @@ def begin() -> None:
     """What a server does once: its log is on, and its workers get ready while the first corpus is read."""
     log.begin()
     crew()
+    _settle_down()
+
+
+@st.cache_resource(show_spinner=False)
+def _settle_down() -> None:
+    """What was imported stays: the collector need not go through it again and again while everybody waits."""
+    gc.collect()
+    gc.freeze()
 
 
 def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
@@ -162,8 +172,9 @@ def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
         if job is not None:
             job.stop()
         job = st.session_state[place] = Job(missing, kept.keeper(missing))
-    if not job.wait(PATIENCE):
-        _watch(place)
+    crowd = crew().waiting
+    if not job.wait(PATIENCE if crowd <= FEW else PATIENCE / 4):
+        st.fragment(_watch, run_every=FRAME * max(1, crowd / FEW))(place)
         st.stop()
     del st.session_state[place]
     if job.error is not None:
@@ -188,7 +199,6 @@ def obtain_or_stop(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     return results
 
 
-@st.fragment(run_every=FRAME)
 def _watch(place: str) -> None:
     job: Job | None = st.session_state.get(place)
     if job is None or job.wait(0):
@@ -202,7 +212,7 @@ def _watch(place: str) -> None:
     bar.progress(job.share, words)
     button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop-{place}")
     curve = {name: list(values) for name, values in job.curve.items()}
-    if curve and at is not None:
+    if curve and at is not None and not job.before:
         shortest = min(map(len, curve.values()))
         st.plotly_chart(convergence({name: values[:shortest] for name, values in curve.items()}), key=f"growing-{time.monotonic_ns()}")
 

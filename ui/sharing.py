@@ -46,7 +46,7 @@ def shared_run() -> fc.Result | None:
 
 def share_switch(result: fc.Result, task: Task) -> None:
     """The switch that makes a run visible to whoever has its link, and hides it again."""
-    with st.popover("Share", icon=":material/share:"):
+    with st.popover("Share", icon=":material/share:", width="stretch"):
         try:
             origin = origin_of(task.corpus)
             run = describe(result, task.method, task.settings, whole=origin.whole, select=origin.select, source=origin.source)
@@ -67,5 +67,5 @@ def share_switch(result: fc.Result, task: Task) -> None:
             st.caption("Now nobody else sees it. A link to it carries a copy of its documents, too; it can be taken back at any time.")
             return
         place = urlsplit(str(st.context.url or ""))
-        st.code(f"{place.scheme}://{place.netloc}/?{LINK}={token}", language=None)
+        st.code(f"{place.scheme}://{place.netloc}{place.path}?{LINK}={token}", language=None, wrap_lines=True)
         st.caption(f"It shows this run on {plain(result.corpus.name)} with its documents, and nothing of yours besides.")
