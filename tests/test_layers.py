@@ -11,7 +11,9 @@ ROOT = Path(__file__).parent.parent
 # From left to right; a module may import from its own layer and those before it.
 LAYERS = [
     {"errors", "parameters", "memory"},
+    {"threads", "compiled"},
     {"corpus", "printed"},
+    {"products"},
     {"graph", "kernel"},
     {"constraints"},
     {"problem"},

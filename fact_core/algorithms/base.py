@@ -30,10 +30,11 @@ from ..constraints import Constraints
 from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError, unknown
 from ..graph import GraphWeights, edges_to
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..newcomers import Newcomers
 from ..parameters import Param, Scale, declared, param
 from ..problem import Problem
+from ..products import times
 from .starts import Start
 
 Factors: TypeAlias = dict[str, np.ndarray]
@@ -219,23 +220,28 @@ def share_of_labels() -> Any:
 
 def multiplied(V: np.ndarray, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """V ∘ numerator / denominator."""
-    return V * (numerator / np.maximum(denominator, FLOOR))
+    ratio = np.maximum(denominator, FLOOR)
+    if ratio.shape != V.shape:
+        return V * (numerator / ratio)
+    np.divide(numerator, ratio, out=ratio)
+    return np.multiply(V, ratio, out=ratio)
 
 
 def column_lengths(V: np.ndarray) -> np.ndarray:
     """‖v₁‖ … ‖v_k‖ as a row; 1 for a column of zeros, which has no scale to remove."""
-    c = np.sqrt((V * V).sum(axis=-2, keepdims=True))
-    return np.where(c > 0, c, 1.0)
+    c = np.sqrt(np.einsum("...ij,...ij->...j", V, V)[..., None, :])
+    return np.where(c > 0, c, c.dtype.type(1))
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> Any:
     """tr(AᵀB)."""
-    return (A * B).sum(axis=(-2, -1))
+    return np.einsum("...ij,...ij->...", A, B)
 
 
 def smoothness(problem: Problem, V: np.ndarray) -> Any:
     """tr(VᵀLV)."""
-    return inner(V, problem.D * V - problem.smooth(V))
+    LV = problem.D * V
+    return inner(V, np.subtract(LV, problem.smooth(V), out=LV))
 
 
 def least_squares(G: np.ndarray, B: np.ndarray) -> np.ndarray:
