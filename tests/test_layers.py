@@ -20,7 +20,7 @@ LAYERS = [
     {"newcomers"},
     {"assign", "metrics", "concepts", "projection"},
     {"algorithms"},
-    {"solve", "presets", "warnings"},
+    {"solve", "presets", "warnings", "engine"},
     {"result"},
     {"fit", "tabular"},
     {"study"},

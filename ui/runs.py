@@ -54,7 +54,6 @@ class Job:
         self._keep, self._memory = keep, _memory()
         self.results: list[fc.Result] = []
         self.error: Exception | None = None
-        self.curve: dict[str, list[float]] = {}
         self.progress: Progress | None = None
         self._stop, self._done = threading.Event(), threading.Event()
         threading.Thread(target=self._work, daemon=True).start()
@@ -78,10 +77,6 @@ class Job:
             self._done.set()
 
     def _note(self, at: Progress) -> None:
-        if at.iterate.step == 0:
-            self.curve = {}
-        for name, value in at.iterate.terms.items():
-            self.curve.setdefault(name, []).append(value)
         self.progress = at
 
     def stop(self) -> None:
@@ -173,10 +168,10 @@ def _watch(place: str) -> None:
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(job.share, words)
     button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop-{place}")
-    curve = {name: list(values) for name, values in job.curve.items()}
-    if curve and at is not None:
-        shortest = min(map(len, curve.values()))
-        st.plotly_chart(convergence({name: values[:shortest] for name, values in curve.items()}), key=f"growing-{time.monotonic_ns()}")
+    if at is not None and at.history:
+        steps = list(at.history)
+        curve = {name: [step[name] for step in steps] for name in steps[0]}
+        st.plotly_chart(convergence(curve), key=f"growing-{time.monotonic_ns()}")
 
 
 def remembered(task: Task) -> fc.Result | None:

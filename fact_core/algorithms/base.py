@@ -82,6 +82,7 @@ class Algorithm:
     budget: ClassVar[int] = 200  # steps of a run by default
     warm_up: ClassVar[int] = 30  # steps each of several starts gets before only the best goes on
     blocks: ClassVar[tuple[str, ...]] = ()  # the unknowns, in the order one step updates them
+    repeatable: ClassVar[tuple[str, ...]] = ()  # the blocks whose products do not change with them: cheap to update again
     multiplicative: ClassVar[bool] = True  # every update moves each entry against its partial derivative
     monotone: ClassVar[bool] = True  # no update can raise the objective, by proof
     parameters: ClassVar[tuple[Param, ...]] = ()

@@ -39,6 +39,7 @@ class CCF(CF):
     assign = Assign.COSINE
     starts = (Start.SEEDED, Start.RANDOM, Start.KMEANS)
     blocks = ("Z", "W")
+    repeatable = ("Z",)
 
     share: float = share_of_labels()
 

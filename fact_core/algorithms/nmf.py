@@ -34,7 +34,7 @@ class NMF(Algorithm):
     kernels = False
     weightings = tuple(Weighting)
     starts = (Start.RANDOM, Start.KMEANS, Start.NNDSVD)
-    blocks = ("V", "U")
+    blocks = repeatable = ("V", "U")
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:
