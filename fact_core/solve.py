@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -246,7 +246,7 @@ def solve(
         if len(runs) > 1:
             size = _stack_size(algorithm, starts)
             groups = [Group(algorithm, problem, starts[i : i + size], runs[i : i + size], solver) for i in range(0, len(runs), size)]
-            in_parallel(groups, lambda group, told: group.advance(warm + 1, tol, done, tell if told else None))
+            in_parallel(groups, tell, lambda group, tell: group.advance(warm + 1, tol, done, tell))
             best = min(runs, key=lambda run: run.objective)
             group = groups[best.number // size].left_to(best)
         else:
@@ -327,7 +327,7 @@ class Group:
             next(self._iterates)  # where it is already
         return self
 
-    def advance(self, steps: int, tol: float | None, done: Counter, tell: Callable[[Group], None] | None) -> None:
+    def advance(self, steps: int, tol: float | None, done: Counter, tell: Callable[[Group], None]) -> None:
         """Take so many iterates, or fewer if every run has ended."""
         for _ in range(steps):
             alive = [(i, run) for i, run in enumerate(self.runs) if run.stopped is Stopped.BUDGET]
@@ -343,8 +343,7 @@ class Group:
                 if tol is not None and run.settled(tol):
                     run.stopped = Stopped.TOLERANCE
             done.add(sum(run.stopped is not Stopped.DIVERGED for _, run in alive) * (iterate.step > 0))
-            if tell is not None:
-                tell(self)
+            tell(self)
 
 
 def _one(iterate: Iterate, i: int) -> Iterate:
@@ -358,20 +357,29 @@ def _one(iterate: Iterate, i: int) -> Iterate:
     return Iterate(iterate.step, own(iterate.factors), {name: float(values[i]) for name, values in iterate.terms.items()}, momentum)
 
 
-def in_parallel(groups: list[Group], work: Callable[[Group, bool], None]) -> None:
-    """All groups, over the threads there are; only this thread's say how far they are."""
+Tell = Callable[[Group], None]
+
+
+def in_parallel(groups: list[Group], tell: Tell, work: Callable[[Group, Tell], None]) -> None:
+    """All groups, over the threads there are; only this thread's say how far they are, the others listen whether to go on."""
     waiting, failures = deque(groups), list[BaseException]()
     over = threading.Event()
 
-    def until_empty(told: bool) -> None:
+    def until_empty(tell: Tell) -> None:
         with suppress(IndexError):
-            while not over.is_set():
-                work(waiting.popleft(), told)
+            while True:
+                work(waiting.popleft(), tell)
+
+    def listen(group: Group) -> None:
+        if over.is_set():
+            raise Cancelled
 
     def helper() -> None:
         try:
             with limited(1):
-                until_empty(False)
+                until_empty(listen)
+        except Cancelled:
+            pass
         except BaseException as error:  # raised again below, where somebody hears it
             failures.append(error)
 
@@ -379,11 +387,12 @@ def in_parallel(groups: list[Group], work: Callable[[Group, bool], None]) -> Non
     for thread in helpers:
         thread.start()
     try:
-        if helpers:
-            with limited(1):
-                until_empty(True)
-        else:
-            until_empty(True)
+        with limited(1) if helpers else nullcontext():
+            until_empty(tell)
+        for thread in helpers:
+            while thread.is_alive():
+                thread.join(0.1)
+                tell(groups[0])
     finally:
         over.set()
         for thread in helpers:
