@@ -48,8 +48,15 @@ def spread(problem: Problem, method: Algorithm, kernel: Kernel, start: Any, engi
     if isinstance(start, Start) and start is not Start.RANDOM:
         raise FactScopeError(f"On a Dask cluster a factorisation starts at random or from given factors, not from {start.value}.")
     with _client() as client:
-        documents = _Documents(client, problem.Xt)
-        yield replace(problem, X=_Terms(documents), Xt=documents, K=_ClusterKernel(problem.K, documents))
+        from distributed.client import FutureCancelledError
+        from distributed.comm import CommClosedError
+        from distributed.scheduler import KilledWorker
+
+        try:
+            documents = _Documents(client, problem.Xt)
+            yield replace(problem, X=_Terms(documents), Xt=documents, K=_ClusterKernel(problem.K, documents))
+        except (CommClosedError, FutureCancelledError, KilledWorker, TimeoutError):  # a worker's documents are gone with it
+            raise FactScopeError("The Dask cluster lost a worker and its documents; start the run again.") from None
 
 
 @contextmanager
@@ -103,17 +110,7 @@ class _Documents:
         return self.client.submit(_total, self._each(_Block.gathered, there), pure=False)
 
     def back(self, B: Any) -> np.ndarray:
-        return np.concatenate(self.fetched(self._each(_Block.rows_of, [B] * len(self.blocks))), axis=-2)
-
-    def fetched(self, what: Any) -> Any:
-        """What the workers computed. Their blocks are gone with them if they die: then the run is over."""
-        from distributed.client import FutureCancelledError
-        from distributed.scheduler import KilledWorker
-
-        try:
-            return self.client.gather(what)
-        except (FutureCancelledError, KilledWorker, OSError, TimeoutError):
-            raise FactScopeError("The Dask cluster lost a worker and its documents; start the run again.") from None
+        return np.concatenate(self.client.gather(self._each(_Block.rows_of, [B] * len(self.blocks))), axis=-2)
 
     def _each(self, what: Any, arguments: list[Any]) -> list[Any]:
         return [self.client.submit(what, block, argument, pure=False) for block, argument in zip(self.blocks, arguments, strict=True)]
@@ -126,7 +123,7 @@ class _Terms:
         self.documents, self.shape, self.dtype = documents, documents.shape[::-1], documents.dtype
 
     def __matmul__(self, A: np.ndarray) -> np.ndarray:
-        return self.documents.fetched(self.documents.parts(A))
+        return self.documents.client.gather(self.documents.parts(A))
 
 
 class _ClusterKernel(LinearKernel):
