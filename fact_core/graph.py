@@ -7,7 +7,6 @@ depends neither on the block size nor on the number of threads.
 
 from __future__ import annotations
 
-import os
 from enum import Enum
 
 import numpy as np
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 
 from .corpus.model import Matrix, unit_rows
 from .errors import FactScopeError
+from .threads import threads
 
 DIGITS = 12  # similarities equal to so many digits are ties: rounding differs between blocks, documents do not
 BLOCK = 2**24  # numbers held at once by the blockwise search (128 MB)
@@ -120,7 +120,7 @@ def _nearest_sparse(Y: sp.csr_array, p: int) -> tuple[np.ndarray, np.ndarray]:
     n = Y.shape[0]
     ask = min(n, p + 4)  # itself, p neighbours, and a margin in which most ties show
     Y = sp.csr_matrix(Y)
-    top = sp_matmul_topn(Y, Y.T.tocsr(), top_n=ask, sort=True, n_threads=os.cpu_count() or 1)
+    top = sp_matmul_topn(Y, Y.T.tocsr(), top_n=ask, sort=True, n_threads=threads())
     near = np.full((n, ask), -1, dtype=np.int64)
     product = np.full((n, ask), -np.inf)
     place = np.arange(top.nnz) - np.repeat(top.indptr[:-1], np.diff(top.indptr))

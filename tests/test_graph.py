@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import fact_core as fc
 from fact_core import graph
 from fact_core.graph import GraphWeights, nearest, neighbour_graph
+from fact_core.threads import limited
 
 
 def plain(X: np.ndarray, p: int) -> np.ndarray:
@@ -42,10 +43,11 @@ def test_independent_of_block_size_and_threads(sparse: bool, monkeypatch: pytest
     X[X < 0.6] = 0
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
     Y = sp.csr_array(X) if sparse else X
-    whole = neighbour_graph(Y, 5)
+    with limited(3):
+        whole = neighbour_graph(Y, 5)
     monkeypatch.setattr(graph, "BLOCK", 300 * 7)
-    monkeypatch.setattr(graph.os, "cpu_count", lambda: 1)
-    pieces = neighbour_graph(Y, 5)
+    with limited(1):
+        pieces = neighbour_graph(Y, 5)
     assert abs(whole - pieces).max() < 1e-12
     assert whole.nnz == pieces.nnz
 

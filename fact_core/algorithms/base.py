@@ -30,10 +30,11 @@ from ..constraints import Constraints
 from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError, unknown
 from ..graph import GraphWeights, edges_to
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..newcomers import Newcomers
 from ..parameters import Param, Scale, declared, param
 from ..problem import Problem
+from ..products import times
 from .starts import Start
 
 Factors: TypeAlias = dict[str, np.ndarray]
@@ -81,6 +82,7 @@ class Algorithm:
     budget: ClassVar[int] = 200  # steps of a run by default
     warm_up: ClassVar[int] = 30  # steps each of several starts gets before only the best goes on
     blocks: ClassVar[tuple[str, ...]] = ()  # the unknowns, in the order one step updates them
+    repeatable: ClassVar[tuple[str, ...]] = ()  # the blocks whose products do not change with them: cheap to update again
     multiplicative: ClassVar[bool] = True  # every update moves each entry against its partial derivative
     monotone: ClassVar[bool] = True  # no update can raise the objective, by proof
     parameters: ClassVar[tuple[Param, ...]] = ()
@@ -219,23 +221,28 @@ def share_of_labels() -> Any:
 
 def multiplied(V: np.ndarray, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """V ∘ numerator / denominator."""
-    return V * (numerator / np.maximum(denominator, FLOOR))
+    ratio = np.maximum(denominator, FLOOR)
+    if ratio.shape != V.shape:
+        return V * (numerator / ratio)
+    np.divide(numerator, ratio, out=ratio)
+    return np.multiply(V, ratio, out=ratio)
 
 
 def column_lengths(V: np.ndarray) -> np.ndarray:
     """‖v₁‖ … ‖v_k‖ as a row; 1 for a column of zeros, which has no scale to remove."""
-    c = np.sqrt((V * V).sum(axis=-2, keepdims=True))
-    return np.where(c > 0, c, 1.0)
+    c = np.sqrt(np.einsum("...ij,...ij->...j", V, V)[..., None, :])
+    return np.where(c > 0, c, c.dtype.type(1))
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> Any:
     """tr(AᵀB)."""
-    return (A * B).sum(axis=(-2, -1))
+    return np.einsum("...ij,...ij->...", A, B)
 
 
 def smoothness(problem: Problem, V: np.ndarray) -> Any:
     """tr(VᵀLV)."""
-    return inner(V, problem.D * V - problem.smooth(V))
+    LV = problem.D * V
+    return inner(V, np.subtract(LV, problem.smooth(V), out=LV))
 
 
 def least_squares(G: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -53,6 +53,7 @@ class CF(Algorithm):
     weightings = tuple(Weighting)
     starts: ClassVar[tuple[Start, ...]] = (Start.RANDOM, Start.KMEANS)
     blocks: ClassVar[tuple[str, ...]] = ("V", "W")
+    repeatable: ClassVar[tuple[str, ...]] = ("V",)  # KW changes with W
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..assign import Assign
-from ..kernel import times
 from ..problem import Problem
+from ..products import times
 from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm
 from .starts import Start, truncated_svd
 

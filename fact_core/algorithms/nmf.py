@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..problem import Problem
+from ..products import times
 from .base import Algorithm, Factors, Family, Needs, Newcomers, Products, algorithm, column_lengths, inner, least_squares, multiplied
 from .starts import Start, indicator, nndsvd
 
@@ -33,7 +34,7 @@ class NMF(Algorithm):
     kernels = False
     weightings = tuple(Weighting)
     starts = (Start.RANDOM, Start.KMEANS, Start.NNDSVD)
-    blocks = ("V", "U")
+    blocks = repeatable = ("V", "U")
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:

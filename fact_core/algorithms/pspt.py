@@ -47,6 +47,7 @@ class PSPt(Algorithm):
     budget = 500  # the fourth root makes small steps: on TDT2 accuracy is 0.83 after 200 and 0.96 after 500
     warm_up = 10**9  # whole runs, the lowest objective kept
     blocks = ("P", "s")
+    repeatable = ("s",)
 
     eta: float = param(0.8, symbol="η", low=0.0, high=1.0, doc="share of the fit; the rest goes to orthogonality", published=(0.8,))
     scaling: str = param("balanced", symbol="scaling", choices=("balanced", "paper"), doc="scale of the two terms")

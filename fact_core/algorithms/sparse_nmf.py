@@ -17,9 +17,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..kernel import times
 from ..parameters import param
 from ..problem import Problem
+from ..products import times
 from .base import Factors, Products, algorithm, column_lengths, inner
 from .nmf import NMF
 
