@@ -76,3 +76,21 @@ def rows_times(indptr, indices, data, A, out, first, last):
 def compiled(cached: bool):
     """The loop, to be compiled at its first call; `cached` on disk, where there is a place for it."""
     return njit(nogil=True, cache=cached)(rows_times)
+
+
+@njit(nogil=True, cache=True)
+def pair_products(indptr, indices, data, width, near, out, first, last):
+    """out[i, j] = M[i] · M[near[i, j]] for the rows first ≤ i < last of a CSR matrix M of some width; nothing where near is −1."""
+    row = np.zeros(width, data.dtype)
+    for i in range(first, last):
+        for q in range(indptr[i], indptr[i + 1]):
+            row[indices[q]] = data[q]
+        for j in range(near.shape[1]):
+            other = near[i, j]
+            if other >= 0:
+                total = 0.0
+                for q in range(indptr[other], indptr[other + 1]):
+                    total += data[q] * row[indices[q]]
+                out[i, j] = total
+        for q in range(indptr[i], indptr[i + 1]):
+            row[indices[q]] = 0

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from .constraints import Constraints
 from .corpus.model import Corpus, Matrix
 from .errors import FactScopeError
-from .graph import GraphWeights, neighbour_graph
+from .graph import GraphWeights, graph_recall, neighbour_graph
 from .kernel import Kernel, KernelMatrix, LinearKernel, Weighting, kernel_matrix, scale_columns, transposed
 from .products import times
 
@@ -36,6 +36,7 @@ class Problem:
     S: Matrix | None = None  # affinity of the documents, n × n; sparse, but for propagated constraints kept whole
     gamma: np.ndarray | None = None  # γ of the exact weighting: V and W stand for Γ^½V and Γ^-½W, S for Γ^-½SΓ^-½
     constraints: Constraints | None = None  # what is known of some documents
+    recall: float | None = None  # share of true neighbours in a graph that was searched for approximately
 
     @property
     def n(self) -> int:
@@ -138,16 +139,17 @@ def problem_of(
     Xt = once(corpus, ("matrix", dtype), lambda: corpus.matrix.astype(dtype, copy=False))
     X = once(corpus, ("transposed", dtype), lambda: transposed(Xt))
     plain = once(corpus, ("kernel", kernel, dtype), lambda: kernel_matrix(X, kernel, Xt))
+    common: dict[str, Any] = {"constraints": constraints, "recall": graph_recall(graph)}
     graph = None if graph is None else graph.astype(dtype, copy=False)
     if weighting is Weighting.NONE:
-        return Problem(X, Xt, plain, k, graph, constraints=constraints)
+        return Problem(X, Xt, plain, k, graph, **common)
     s = once(corpus, ("ncw", kernel, dtype), lambda: _ncw_scale(corpus, plain))
     K = once(corpus, ("weighted kernel", kernel, dtype), lambda: plain.scaled(s))
     X, Xt = once(corpus, ("weighted matrix", kernel, dtype), lambda: _weighted(K, X, s))
     if weighting is Weighting.NCW:
-        return Problem(X, Xt, K, k, graph, constraints=constraints)
+        return Problem(X, Xt, K, k, graph, **common)
     off = None if graph is None else scale_columns(scale_columns(graph, 1 / s).T, 1 / s).T
-    return Problem(X, Xt, K, k, off, gamma=s**2, constraints=constraints)
+    return Problem(X, Xt, K, k, off, gamma=s**2, **common)
 
 
 def _weighted(K: KernelMatrix, X: Matrix, s: np.ndarray) -> tuple[Matrix, Matrix]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -85,40 +86,28 @@ def times(M: Matrix, A: np.ndarray) -> np.ndarray:
     """``M @ A`` for a sparse or dense ``M`` and a stack of thin matrices ``A`` (…, n, k)."""
     if not sp.issparse(M):
         return M @ A
-    work = M.nnz * (A.size // max(A.shape[-2], 1))
+    if A.ndim > 2:
+        *stack, n, k = A.shape
+        wide = np.ascontiguousarray(np.moveaxis(A.reshape(-1, n, k), 0, 1)).reshape(n, -1)  # as columns: M is read once for all of them
+        return np.moveaxis(times(M, wide).reshape(M.shape[0], -1, k), 1, 0).reshape(*stack, M.shape[0], k)
+    work = M.nnz * A.shape[1]
     if M.format == "csr" and work > SMALL and M.data.dtype == A.dtype:
         A = np.ascontiguousarray(A)
         if (loop := _loops.find(M, A, work)) is not None:
             return _by_rows(loop, M, A, work)
-    if A.ndim == 2:
-        return M @ A
-    *stack, n, k = A.shape
-    wide = np.ascontiguousarray(np.moveaxis(A.reshape(-1, n, k), 0, 1)).reshape(n, -1)
-    product = (M @ wide).reshape(M.shape[0], -1, k)
-    return np.ascontiguousarray(np.moveaxis(product, 1, 0)).reshape(*stack, M.shape[0], k)
+    return M @ A
 
 
 def _by_rows(loop: Loop, M: sp.csr_array, A: np.ndarray, work: float) -> np.ndarray:
-    """The stack's products, start by start and in blocks of rows, over the threads there are."""
-    *stack, n, k = A.shape
-    out = np.empty((*stack, M.shape[0], k), dtype=A.dtype)
-    starts = list(zip(A.reshape(-1, n, k), out.reshape(-1, M.shape[0], k), strict=True))
+    """The product in blocks of rows, over the threads there are."""
+    out = np.empty((M.shape[0], A.shape[1]), dtype=A.dtype)
     count = threads() if work > SHARED else 1
-    indptr, indices, data = _arrays(M)
+    arrays = _arrays(M)
     if count == 1:
-        pieces = [(0, M.shape[0])]
-    else:
-        inside = np.searchsorted(indptr, np.linspace(0, M.nnz, count + 1)[1:-1]).tolist()
-        pieces = list(pairwise([0, *inside, M.shape[0]]))
-
-    def piece(first: int, last: int) -> Callable[[], None]:
-        def work() -> None:
-            for source, target in starts:
-                loop(indptr, indices, data, source, target, first, last)
-
-        return work
-
-    split([piece(*rows) for rows in pieces])
+        loop(*arrays, A, out, 0, len(out))
+        return out
+    inside = np.searchsorted(M.indptr, np.linspace(0, M.nnz, count + 1)[1:-1]).tolist()
+    split([partial(loop, *arrays, A, out, first, last) for first, last in pairwise([0, *inside, len(out)])])
     return out
 
 

@@ -30,6 +30,8 @@ def warnings_of(problem: Problem, embedding: np.ndarray, labels: np.ndarray, obj
         yield f"{empty} of {k} clusters {'is' if empty == 1 else 'are'} empty."
     if problem.constraints is not None:
         yield from problem.constraints.notes
+    if problem.recall is not None:
+        yield f"The graph was searched for approximately: it has about {problem.recall:.0%} of the true neighbours."
     if problem.S is not None:
         isolated = int((problem.S.sum(axis=1) == 0).sum())
         if isolated:
