@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import runs
 from ui.jobs import go_on_after_a_restart
+from ui.look import less_empty_space
 from ui.session import leave_cookie
 
 st.set_page_config(page_title="FactScope", page_icon="◧", layout="wide")
@@ -19,6 +20,7 @@ pages = [
     st.Page("pages/tables.py", title="Paper tables", icon=":material/table_chart:"),
     st.Page("pages/history.py", title="History", icon=":material/history:"),
 ]
+less_empty_space()
 leave_cookie()
 go_on_after_a_restart()
 st.navigation(pages, position="top").run()

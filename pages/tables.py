@@ -103,7 +103,8 @@ if table.corpus not in here:
         f"Put {table.corpus}.mat into a folder and name that folder in FACTSCOPE_DATA."
     )
 try:
-    if not follow(tables.table_study(name, ks, runs, methods), None, run, scheduler, show):
+    study = tables.table_study(name, ks, runs, methods)
+    if table.corpus not in here or not follow(study, None, run, scheduler, show):
         show(None, pd.DataFrame(columns=["k", "method", "seed", "score", "value"]))
 except fc.FactScopeError as error:
     sorry(error)

@@ -131,6 +131,7 @@ def _bar(job: Job, at: Status) -> None:
         button.button("Go on", icon=":material/play_arrow:", on_click=job.resume, width="stretch", key=f"resume {job.id}")
     elif at.state is State.FAILED:
         sorry(at.error or "This study could not be run.")
+        return
     for label, sentence in list(at.failures.items())[:3]:
         st.warning(plain(f"{label}: {sentence}"))
     if len(at.failures) > 3:
