@@ -45,4 +45,4 @@ def _plain(cell: object) -> object:
     """Text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay numbers, what is missing stays empty."""
     if isinstance(cell, float) and cell != cell:
         return ""
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in FORMULA and cell.strip() else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.strip() and (cell[0] in FORMULA or cell.strip()[0] in FORMULA) else cell
