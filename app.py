@@ -10,5 +10,6 @@ pages = [
     st.Page("pages/coordinates.py", title="Coordinates", icon=":material/scatter_plot:"),
     st.Page("pages/concepts.py", title="Concepts", icon=":material/lightbulb:"),
     st.Page("pages/constraints.py", title="Constraints", icon=":material/link:"),
+    st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
 ]
 st.navigation(pages, position="top").run()

@@ -46,6 +46,12 @@ def whole_corpus(name: str, **options: Any) -> Corpus:
     return read[name, chosen]
 
 
+def part_of(name: str, classes: tuple[str, ...] = (), at_most: int | None = None) -> Corpus:
+    """Some classes of a corpus by its name, read as it is by default."""
+    whole = whole_corpus(name)
+    return _selected(whole, whole.fingerprint, classes or whole.label_names, at_most) if classes or at_most is not None else whole
+
+
 def corpus_names() -> list[str]:
     return [*(c.name for c in available_corpora() if c.here), *uploads()]
 

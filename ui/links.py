@@ -53,6 +53,13 @@ def choice(label: str, names: dict[str, str], default: str, key: str, **more: An
     return _linked(key, default, lambda given: _among(given[0], names), draw)
 
 
+def option(label: str, names: dict[str, str], default: str, key: str, **more: Any) -> str:
+    """One of a few values, all in sight."""
+    _drop(key, lambda value: value in names)
+    draw = lambda: st.segmented_control(label, list(names), key=key, format_func=names.__getitem__, required=True, **more)  # noqa: E731
+    return _linked(key, default, lambda given: _among(given[0], names), draw)
+
+
 def choices(label: str, options: Sequence[str], default: list[str], key: str, **more: Any) -> list[str]:
     """Any of several values."""
     _drop(key, lambda value: set(value) <= set(options))
@@ -82,7 +89,7 @@ def number(label: str, low: int, high: int, default: int | None, key: str, **mor
 
 def switch(label: str, key: str, **more: Any) -> bool:
     draw = lambda: st.toggle(label, key=key, **more)  # noqa: E731
-    return _linked(key, False, lambda given: given[0] == "True", draw)
+    return _linked(key, False, lambda given: given[0].lower() in ("true", "1"), draw)
 
 
 def _among(value: Any, options: Any) -> Any:

@@ -1,0 +1,244 @@
+"""Lessons, runs to step through and cards of methods, as parts of the teaching page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fact_core import FactScopeError
+from fact_core.algorithms import Algorithm, algorithms
+from fact_core.corpus import Corpus
+from fact_core.lessons import MOST_STEPS, SLIPS, SMALL, Card, Control, Kind, Lesson, Scene, Slip, Track, card, kinds_for, numbers, record, scene, small
+from fact_core.lessons.scene import links_scene
+
+from . import controls, links
+from .corpus import corpus_in_sidebar, part_of
+from .player import player
+
+PRESENT = "present"
+VIEWS = {
+    Kind.PLANE: "documents and bases in the plane", Kind.AXES: "documents on three axes", Kind.TRIANGLE: "documents in the triangle of three concepts",
+    Kind.CONCEPTS: "the concepts themselves",
+}  # fmt: skip
+PRESENTER = """<style>
+[data-testid=stHeader], [data-testid=stSidebar], [data-testid=stSidebarCollapsedControl], [data-testid=stExpandSidebarButton] { display: none; }
+[data-testid=stMainBlockContainer] { padding: 0.9rem 1.6rem 0.4rem; max-width: none; }
+[data-testid=stMarkdownContainer] { font-size: 1.12rem; line-height: 1.42; }
+[data-testid=stMarkdownContainer] p, [data-testid=stMarkdownContainer] li { font-size: inherit; margin-bottom: 0.5rem; }
+[data-testid=stWidgetLabel] [data-testid=stMarkdownContainer] { font-size: 0.95rem; }
+button p, summary p, label p { margin: 0 !important; }
+[data-testid=stVerticalBlock] { gap: 0.55rem; }
+h2 { font-size: 1.75rem !important; padding: 0 !important; }
+</style>"""
+
+
+# Lessons --------------------------------------------------------------------------------------------------------------------
+
+
+def show_lesson(lesson: Lesson, large: bool) -> None:
+    """The text beside its figure; a sentence instead of the figure where it cannot be made."""
+    left, right = st.columns([5, 8], gap="medium")
+    with left:
+        st.subheader(lesson.title, anchor=False)
+        st.markdown(lesson.text)
+        with st.container(border=True):
+            st.markdown(f"**Question.** {lesson.question}")
+            with st.expander("Answer"):
+                st.markdown(lesson.answer)
+    with right:
+        chosen = _chosen(lesson)
+        try:
+            shown = lesson_scene(lesson, chosen)
+        except FactScopeError as error:
+            st.error(lesson.wrong("corpus" if lesson.corpus in str(error) else "methods", str(error)))
+            return
+        player(shown, f"lesson {lesson.name}", height=445 if large else 500, large=large, at_end=True)
+        st.caption(" ".join((shown.legend, *shown.notes)))
+
+
+def lesson_scene(lesson: Lesson, chosen: dict[str, Any]) -> Scene:
+    """The figure of a lesson at these values of its controls."""
+    corpus = small(part_of(lesson.corpus, lesson.classes, lesson.at_most))
+    if lesson.figure is Kind.LINKS:
+        settings = {p.name: p.default for p in algorithms()["rcf"].parameters} | {"seed": 0} | lesson.settings("rcf", chosen)
+        names = {"share": "share", "alpha": "alpha", "p": "p", "lam": "lam", "seed": "seed"}
+        return _links(corpus, corpus.fingerprint, json.dumps({name: settings[name] for name in names}, sort_keys=True))
+    tracks = [recorded(corpus, method, lesson.settings(method, chosen)) for method in lesson.methods]
+    return scene(tracks, lesson.figure)
+
+
+@st.cache_resource(show_spinner=False, max_entries=60)
+def _links(_corpus: Corpus, fingerprint: str, settings: str) -> Scene:
+    return links_scene(_corpus, **json.loads(settings))
+
+
+def recorded(corpus: Corpus, method: str, settings: Mapping[str, Any]) -> Track:
+    return _recorded(corpus, corpus.fingerprint, method, json.dumps(dict(settings), sort_keys=True))
+
+
+@st.cache_resource(show_spinner=False, max_entries=120)
+def _recorded(_corpus: Corpus, fingerprint: str, method: str, settings: str) -> Track:
+    return record(_corpus, method, **json.loads(settings))
+
+
+def _chosen(lesson: Lesson) -> dict[str, Any]:
+    """The controls of a lesson in a row."""
+    if not lesson.controls:
+        return {}
+    places = st.columns(len(lesson.controls), vertical_alignment="bottom")
+    chosen = {}
+    for place, control in zip(places, lesson.controls, strict=True):
+        with place:
+            chosen[control.name] = _control(control, f"{lesson.name}.{control.name}")
+    return chosen
+
+
+def _control(control: Control, key: str) -> Any:
+    if not control.choices:
+        return links.slider(control.label, control.low, control.high, control.default, key, step=control.step)
+    if all(isinstance(c, str) for c in control.choices):
+        return links.option(control.label, {c: c for c in control.choices}, control.default, key)
+    whole = all(isinstance(c, int) for c in control.choices)
+    value = links.stops(control.label, [float(c) for c in control.choices], float(control.default), key)
+    return int(value) if whole else value
+
+
+# Step through ---------------------------------------------------------------------------------------------------------------
+
+
+def step_through(large: bool) -> None:
+    """A small problem, some methods, and the player over their steps; one document's numbers below."""
+    whole = corpus_in_sidebar(key="learn.corpus", default="gaussians")
+    corpus = small(whole)
+    with st.sidebar:
+        able = {key: m.title for key, m in algorithms().items() if controls.unavailable(m, corpus) is None}
+        usual = [m for m in (("nmf", "cf", "lcf") if len(corpus.terms) == 2 else ("hht", "pspt")) if m in able]
+        methods = links.choices("Methods", list(able), usual, "learn.methods", format_func=able.__getitem__, max_selections=3)
+        most = max(1, min(12, len(corpus)))
+        k = links.slider("k, concepts", 1, most, min(max(len(corpus.label_names), 1) if corpus.labels is not None else 3, most), f"learn.k.{corpus.fingerprint[:8]}") if most > 1 else 1
+        steps = links.slider("Steps", 10, MOST_STEPS, MOST_STEPS, "learn.steps", step=10)
+        seed = links.number("Seed", 0, 2**31 - 1, 0, "learn.seed") or 0
+        chosen: dict[str, dict[str, Any]] = {}
+        for key in methods:
+            if algorithms()[key].parameters:
+                st.markdown(f"**{able[key]}**")
+            chosen[key] = {p.name: controls.parameter(p, f"learn.{key}", len(corpus)) for p in algorithms()[key].parameters}
+    if not methods:
+        st.info("Choose a method or several in the sidebar.")
+        return
+    if len(corpus) < len(whole):
+        st.caption(f"A part of {whole.name}, drawn class by class: {len(corpus):,} of {len(whole):,} documents ({SMALL} at the most).")
+    kinds = kinds_for(corpus, k)
+    view = links.choice("Show", {kind.value: VIEWS[kind] for kind in kinds}, kinds[0].value, "learn.view")
+    try:
+        tracks = [recorded(corpus, key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods]
+        shown = scene(tracks, Kind(view))
+    except FactScopeError as error:
+        st.error(str(error))
+        return
+    moving = {track.algorithm.key: track for track in tracks if len(track.iterates) > 1}
+    detail = _numbers_of(moving, corpus) if moving else None
+    clicked = player(shown, "step through", height=560 if large else 520, large=large, shown=detail)
+    st.caption(shown.legend + " Click a document to follow its numbers. Space plays and pauses, the arrow keys step.")
+    if clicked is not None and clicked < len(corpus) and st.session_state.get("learn.clicked") != (corpus.fingerprint, clicked):
+        st.session_state["learn.clicked"] = (corpus.fingerprint, clicked)
+        links.put("learn.row", clicked)
+        st.rerun()
+
+
+def _numbers_of(moving: dict[str, Track], corpus: Corpus) -> Any:
+    """Which document and which method's update are followed below the figure."""
+    which, row = st.columns([2, 3])
+    with which:
+        key = links.choice("Follow the numbers of", {"": "no document"} | {k: t.title for k, t in moving.items()}, next(iter(moving)), "learn.follow")
+    with row:
+        at = links.number("Document, counted from 0", 0, len(corpus) - 1, 0, "learn.row", disabled=not key) or 0
+    if not key:
+        return None
+    rules = type(moving[key].algorithm).rules
+    if rules:
+        st.latex(r",\qquad ".join(rules[:2]))
+    return numbers(moving[key], min(int(at), len(corpus) - 1))
+
+
+# Methods --------------------------------------------------------------------------------------------------------------------
+
+
+def show_card(method: type[Algorithm], corpus: Corpus, k: int) -> None:
+    """All a method declares, with the numbers of this corpus."""
+    found: Card = card(method, corpus, k)
+    st.subheader(found.title, anchor=False)
+    st.markdown(f"{found.about} *{method.paper}.*")
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        st.markdown("**Objective**, minimised")
+        st.latex(found.formula)
+        if found.rules:
+            st.markdown("**One step**" if method.blocks else "**The solution**")
+            for rule in found.rules:
+                st.latex(rule)
+        st.markdown("**What differs from the paper, and why**")
+        if found.note:
+            st.markdown(found.note)
+        slip_list(found.slips)
+        if not found.slips and not found.note:
+            st.caption("Nothing that we know of.")
+    with right:
+        st.markdown(f"**Letters**, with the sizes of {corpus.name}")
+        rows = "".join(f"| ${letter.tex}$ | {letter.shape} | {letter.size} | {letter.meaning} |\n" for letter in found.letters)
+        st.markdown("| | shape | here | meaning |\n|---|---|---|---|\n" + rows)
+        if found.parameters:
+            st.markdown("**Parameters**")
+            rows = "".join(f"| {p.symbol} | `{p.name}` | {p.show(p.default)} | {_range(p)} | {p.doc} |\n" for p in found.parameters)
+            st.markdown("| | in Python | default | range | meaning |\n|---|---|---|---|---|\n" + rows)
+        st.markdown("**Work of one step**")
+        if found.costs:
+            rows = "".join(f"| {cost.name} | ${cost.formula}$ | {cost.value:,} |\n" for cost in found.costs)
+            st.markdown("| | formula | here |\n|---|---|---:|\n" + rows)
+            st.caption(_sizes(found.sizes))
+        else:
+            st.caption("Solved in one go." if not method.blocks else "Not counted: it depends on the data.")
+        st.markdown(f"**Citation.** {found.citation}")
+    with st.expander("As its file says it"):
+        st.code(found.source, language=None, wrap_lines=True)
+
+
+def _range(p: Any) -> str:
+    return ", ".join(p.choices) if p.choices else f"{p.low:g} to {p.high:g}"
+
+
+def _sizes(sizes: dict[str, int]) -> str:
+    meaning = {
+        "m": "terms", "n": "documents", "k": "concepts", "p": "neighbours", "z": "numbers of X that are not zero",
+        "q": "multiplications for one column times K", "e": "numbers of the graph that are not zero",
+    }  # fmt: skip
+    return "; ".join(f"{letter} = {sizes[letter]:,} {meaning[letter]}" for letter in meaning if letter in sizes) + "."
+
+
+def slip_list(slips: Sequence[Slip]) -> None:
+    for slip in slips:
+        st.markdown(f"- **{slip.paper}, {slip.place}.** Printed: {slip.printed}. Here: {slip.here}. {slip.why}")
+
+
+def slips_table() -> None:
+    """Every slip in one list."""
+    titles = {key: m.title for key, m in algorithms().items()}
+    st.markdown("What the papers print and cannot mean, with what this program does instead.")
+    for slip in SLIPS:
+        st.markdown(f"- **{slip.paper}, {slip.place}** ({', '.join(titles.get(k, k) for k in slip.methods)}). Printed: {slip.printed}. Here: {slip.here}. {slip.why}")
+
+
+def cost_table(corpus: Corpus, k: int) -> None:
+    """LCCF table 2 with the numbers of this corpus, and the work of this program beside it."""
+    rows = []
+    for method in algorithms().values():
+        found = card(method, corpus, k)
+        if found.costs:
+            row: dict[str, Any] = {"method": found.title}
+            row |= {cost.name.partition(",")[0] + (" (printed)" if found.cost_source and "program" not in cost.name else ""): cost.value for cost in found.costs}
+            rows.append(row)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="learn.costs", column_config={c: st.column_config.NumberColumn(format="localized") for c in rows[0] if c != "method"})
