@@ -34,7 +34,10 @@ elif tab == "steps":
 else:
     corpus = corpus_in_sidebar()
     with st.sidebar:
-        names = {key: method.title for key, method in algorithms().items()} | {"slips": "All slips of the papers", "work": "Work of one step, compared"}
+        names = {key: method.title for key, method in algorithms().items()} | {
+            "slips": "All slips of the papers",
+            "work": "Work of one step, compared",
+        }
         most = max(1, min(60, len(corpus)))
         k = links.slider("k, concepts", 1, most, min(len(corpus.label_names) or 5, most), f"k.{corpus.fingerprint[:8]}") if most > 1 else 1
     chosen = links.choice("Method", names, "lccf", "card", width=420)

@@ -12,7 +12,25 @@ import streamlit as st
 from fact_core import FactScopeError
 from fact_core.algorithms import Algorithm, algorithms
 from fact_core.corpus import Corpus
-from fact_core.lessons import MOST_STEPS, SLIPS, SMALL, Card, Control, Kind, Lesson, Scene, Slip, Track, card, kinds_for, numbers, record, scene, small
+from fact_core.lessons import (
+    MOST_STEPS,
+    SLIPS,
+    SMALL,
+    Card,
+    Control,
+    Kind,
+    Lesson,
+    Scene,
+    Slip,
+    Track,
+    card,
+    kinds_for,
+    numbers,
+    record,
+    scene,
+    small,
+)
+from fact_core.lessons.cards import Letter
 from fact_core.lessons.scene import links_scene
 
 from . import controls, links
@@ -20,12 +38,15 @@ from .corpus import corpus_in_sidebar, part_of
 from .player import player
 
 PRESENT = "present"
+NO_BREAK = "\u00a0"  # a space at which no line ends
 VIEWS = {
-    Kind.PLANE: "documents and bases in the plane", Kind.AXES: "documents on three axes", Kind.TRIANGLE: "documents in the triangle of three concepts",
+    Kind.PLANE: "documents and bases in the plane",
+    Kind.AXES: "documents on three axes",
+    Kind.TRIANGLE: "documents in the triangle of three concepts",
     Kind.CONCEPTS: "the concepts themselves",
-}  # fmt: skip
+}
 PRESENTER = """<style>
-[data-testid=stHeader], [data-testid=stSidebar], [data-testid=stSidebarCollapsedControl], [data-testid=stExpandSidebarButton] { display: none; }
+[data-testid=stHeader], [data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; }
 [data-testid=stMainBlockContainer] { padding: 0.9rem 1.6rem 0.4rem; max-width: none; }
 [data-testid=stMarkdownContainer] { font-size: 1.12rem; line-height: 1.42; }
 [data-testid=stMarkdownContainer] p, [data-testid=stMarkdownContainer] li { font-size: inherit; margin-bottom: 0.5rem; }
@@ -116,10 +137,20 @@ def step_through(large: bool) -> None:
     corpus = small(whole)
     with st.sidebar:
         able = {key: m.title for key, m in algorithms().items() if controls.unavailable(m, corpus) is None}
-        usual = [m for m in (("nmf", "cf", "lcf") if len(corpus.terms) == 2 else ("hht", "pspt")) if m in able]
+        usual: list[str] = [m for m in (("nmf", "cf", "lcf") if len(corpus.terms) == 2 else ("hht", "pspt")) if m in able]
         methods = links.choices("Methods", list(able), usual, "learn.methods", format_func=able.__getitem__, max_selections=3)
         most = max(1, min(12, len(corpus)))
-        k = links.slider("k, concepts", 1, most, min(max(len(corpus.label_names), 1) if corpus.labels is not None else 3, most), f"learn.k.{corpus.fingerprint[:8]}") if most > 1 else 1
+        k = (
+            links.slider(
+                "k, concepts",
+                1,
+                most,
+                min(max(len(corpus.label_names), 1) if corpus.labels is not None else 3, most),
+                f"learn.k.{corpus.fingerprint[:8]}",
+            )
+            if most > 1
+            else 1
+        )
         steps = links.slider("Steps", 10, MOST_STEPS, MOST_STEPS, "learn.steps", step=10)
         seed = links.number("Seed", 0, 2**31 - 1, 0, "learn.seed") or 0
         chosen: dict[str, dict[str, Any]] = {}
@@ -133,36 +164,30 @@ def step_through(large: bool) -> None:
     if len(corpus) < len(whole):
         st.caption(f"A part of {whole.name}, drawn class by class: {len(corpus):,} of {len(whole):,} documents ({SMALL} at the most).")
     kinds = kinds_for(corpus, k)
-    view = links.choice("Show", {kind.value: VIEWS[kind] for kind in kinds}, kinds[0].value, "learn.view")
+    show, follow, row = st.columns([4, 3, 2])
+    with show:
+        view = links.choice("Show", {kind.value: VIEWS[kind] for kind in kinds}, kinds[0].value, "learn.view")
+    moving = [key for key in methods if algorithms()[key].blocks]
+    with follow:
+        names = {"": "no document"} | {key: able[key] for key in moving}
+        followed = links.choice("Follow the numbers of", names, next(iter(moving), ""), "learn.follow")
+    with row:
+        at = links.number("Document, from 0", 0, len(corpus) - 1, 0, "learn.row", disabled=not followed) or 0
     try:
         tracks = [recorded(corpus, key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods]
         shown = scene(tracks, Kind(view))
     except FactScopeError as error:
         st.error(str(error))
         return
-    moving = {track.algorithm.key: track for track in tracks if len(track.iterates) > 1}
-    detail = _numbers_of(moving, corpus) if moving else None
+    detail = numbers(tracks[list(methods).index(followed)], min(at, len(corpus) - 1)) if followed else None
+    if followed and (rules := card(algorithms()[followed], corpus, k).rules):
+        st.latex(r",\qquad ".join(rules[:2]))
     clicked = player(shown, "step through", height=560 if large else 520, large=large, shown=detail)
     st.caption(shown.legend + " Click a document to follow its numbers. Space plays and pauses, the arrow keys step.")
     if clicked is not None and clicked < len(corpus) and st.session_state.get("learn.clicked") != (corpus.fingerprint, clicked):
         st.session_state["learn.clicked"] = (corpus.fingerprint, clicked)
         links.put("learn.row", clicked)
         st.rerun()
-
-
-def _numbers_of(moving: dict[str, Track], corpus: Corpus) -> Any:
-    """Which document and which method's update are followed below the figure."""
-    which, row = st.columns([2, 3])
-    with which:
-        key = links.choice("Follow the numbers of", {"": "no document"} | {k: t.title for k, t in moving.items()}, next(iter(moving)), "learn.follow")
-    with row:
-        at = links.number("Document, counted from 0", 0, len(corpus) - 1, 0, "learn.row", disabled=not key) or 0
-    if not key:
-        return None
-    rules = type(moving[key].algorithm).rules
-    if rules:
-        st.latex(r",\qquad ".join(rules[:2]))
-    return numbers(moving[key], min(int(at), len(corpus) - 1))
 
 
 # Methods --------------------------------------------------------------------------------------------------------------------
@@ -173,7 +198,7 @@ def show_card(method: type[Algorithm], corpus: Corpus, k: int) -> None:
     found: Card = card(method, corpus, k)
     st.subheader(found.title, anchor=False)
     st.markdown(f"{found.about} *{method.paper}.*")
-    left, right = st.columns([6, 5], gap="large")
+    left, right = st.columns([11, 10], gap="medium")
     with left:
         st.markdown("**Objective**, minimised")
         st.latex(found.formula)
@@ -181,34 +206,38 @@ def show_card(method: type[Algorithm], corpus: Corpus, k: int) -> None:
             st.markdown("**One step**" if method.blocks else "**The solution**")
             for rule in found.rules:
                 st.latex(rule)
-        st.markdown("**What differs from the paper, and why**")
-        if found.note:
-            st.markdown(found.note)
-        slip_list(found.slips)
-        if not found.slips and not found.note:
-            st.caption("Nothing that we know of.")
-    with right:
-        st.markdown(f"**Letters**, with the sizes of {corpus.name}")
-        rows = "".join(f"| ${letter.tex}$ | {letter.shape} | {letter.size} | {letter.meaning} |\n" for letter in found.letters)
-        st.markdown("| | shape | here | meaning |\n|---|---|---|---|\n" + rows)
-        if found.parameters:
-            st.markdown("**Parameters**")
-            rows = "".join(f"| {p.symbol} | `{p.name}` | {p.show(p.default)} | {_range(p)} | {p.doc} |\n" for p in found.parameters)
-            st.markdown("| | in Python | default | range | meaning |\n|---|---|---|---|---|\n" + rows)
         st.markdown("**Work of one step**")
         if found.costs:
-            rows = "".join(f"| {cost.name} | ${cost.formula}$ | {cost.value:,} |\n" for cost in found.costs)
+            rows = "".join(f"| {cost.name} | ${{{cost.formula}}}$ | {cost.value:,} |\n" for cost in found.costs)
             st.markdown("| | formula | here |\n|---|---|---:|\n" + rows)
             st.caption(_sizes(found.sizes))
         else:
             st.caption("Solved in one go." if not method.blocks else "Not counted: it depends on the data.")
-        st.markdown(f"**Citation.** {found.citation}")
+    with right:
+        st.markdown(f"**Letters**, with the sizes of {corpus.name}")
+        st.markdown("| | shape | meaning |\n|---|---|---|\n" + "".join(map(_letter, found.letters)))
+        if found.parameters:
+            st.markdown("**Parameters**")
+            rows = "".join(f"| {p.symbol} | `{p.name}` | {p.show(p.default)} | {_range(p)} | {p.doc} |\n" for p in found.parameters)
+            st.markdown("| | in Python | default | range | meaning |\n|---|---|---|---|---|\n" + rows)
+    st.markdown("**What differs from the paper, and why**")
+    if found.note:
+        st.markdown(found.note)
+    slip_list(found.slips)
+    if not found.slips and not found.note:
+        st.caption("Nothing that we know of.")
+    st.markdown(f"**Citation.** {found.citation}")
     with st.expander("As its file says it"):
         st.code(found.source, language=None, wrap_lines=True)
 
 
+def _letter(letter: Letter) -> str:
+    shape = letter.shape + (f" = {letter.size}" if letter.size else "")
+    return f"| ${letter.tex}$ | {shape.replace(' ', NO_BREAK)} | {letter.meaning} |\n"
+
+
 def _range(p: Any) -> str:
-    return ", ".join(p.choices) if p.choices else f"{p.low:g} to {p.high:g}"
+    return ", ".join(p.choices) if p.choices else f"{p.low:g} to {p.high:g}".replace(" ", NO_BREAK)
 
 
 def _sizes(sizes: dict[str, int]) -> str:
@@ -220,16 +249,16 @@ def _sizes(sizes: dict[str, int]) -> str:
 
 
 def slip_list(slips: Sequence[Slip]) -> None:
+    titles = {key: m.title for key, m in algorithms().items()}
     for slip in slips:
-        st.markdown(f"- **{slip.paper}, {slip.place}.** Printed: {slip.printed}. Here: {slip.here}. {slip.why}")
+        concerned = ", ".join(titles.get(key, key) for key in slip.methods)
+        st.markdown(f"- **{slip.paper}, {slip.place}** ({concerned}). Printed: {slip.printed}. Here: {slip.here}. {slip.why}")
 
 
 def slips_table() -> None:
     """Every slip in one list."""
-    titles = {key: m.title for key, m in algorithms().items()}
     st.markdown("What the papers print and cannot mean, with what this program does instead.")
-    for slip in SLIPS:
-        st.markdown(f"- **{slip.paper}, {slip.place}** ({', '.join(titles.get(k, k) for k in slip.methods)}). Printed: {slip.printed}. Here: {slip.here}. {slip.why}")
+    slip_list(SLIPS)
 
 
 def cost_table(corpus: Corpus, k: int) -> None:
@@ -239,6 +268,14 @@ def cost_table(corpus: Corpus, k: int) -> None:
         found = card(method, corpus, k)
         if found.costs:
             row: dict[str, Any] = {"method": found.title}
-            row |= {cost.name.partition(",")[0] + (" (printed)" if found.cost_source and "program" not in cost.name else ""): cost.value for cost in found.costs}
+            row |= {
+                cost.name.partition(",")[0] + (" (printed)" if found.cost_source and "program" not in cost.name else ""): cost.value
+                for cost in found.costs
+            }
             rows.append(row)
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="learn.costs", column_config={c: st.column_config.NumberColumn(format="localized") for c in rows[0] if c != "method"})
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="learn.costs",
+        column_config={c: st.column_config.NumberColumn(format="localized") for c in rows[0] if c != "method"},
+    )

@@ -3,6 +3,8 @@
 
 const SOURCE = new URL("app/static/plotly.min.js", document.baseURI).href;
 const SPEED = 15; // steps a second
+const CAMERA = { around: Math.PI / 4, above: 0.45 }; // radians
+const REST = 160; // milliseconds without movement after which the figure itself is brought to the frame
 const FAR = 1e30; // places beyond this are not drawn
 
 function plotly() {
@@ -33,8 +35,8 @@ const short = (value) => {
   return size >= 1e6 || size < 1e-3 ? value.toExponential(4) : value.toPrecision(6);
 };
 
-// A move at a place between two frames: what is written into the trace.
-function moved(move, array, place) {
+// A move at a place between two frames: what is written into the trace. Three coordinates are seen from where the camera is, without perspective.
+function moved(move, array, place, camera) {
   const [frames, points, width] = array.shape;
   const i = Math.min(Math.floor(place), frames - 1);
   const j = Math.min(i + 1, frames - 1);
@@ -50,7 +52,13 @@ function moved(move, array, place) {
     const value = at(row * width + d);
     return Math.abs(value) < FAR ? value : null;
   });
-  return Object.fromEntries([...move.axes].map((name, d) => [name, axis(d)]));
+  if (move.axes === "xy") return { x: axis(0), y: axis(1) };
+  const [x, y, z] = [axis(0), axis(1), axis(2)];
+  const [sin, cos, up, away] = [Math.sin(camera.around), Math.cos(camera.around), Math.cos(camera.above), Math.sin(camera.above)];
+  return {
+    x: x.map((_, i) => (x[i] === null ? null : cos * y[i] - sin * x[i])),
+    y: x.map((_, i) => (x[i] === null ? null : up * z[i] - away * (cos * x[i] + sin * y[i]))),
+  };
 }
 
 function themed(figure, element) {
@@ -60,17 +68,80 @@ function themed(figure, element) {
   const family = style.getPropertyValue("--st-font").trim();
   figure.layout.font = { ...figure.layout.font, color: ink, ...(family && { family }) };
   for (const trace of figure.data) {
-    if (trace.meta === "ink") trace.marker = { ...trace.marker, color: ink, line: { width: 1, color: ground } };
+    if (trace.meta !== "ink") continue;
+    if (trace.mode === "text") trace.textfont = { color: ink, size: figure.layout.font.size, family };
+    else trace.marker = { ...trace.marker, color: ink, line: { width: 1, color: ground } };
   }
   return figure;
 }
 
-const scenes = (layout) => Object.keys(layout).filter((name) => /^scene\d*$/.test(name));
+// A trace of points or lines in the plane, painted where plotly would draw it.
+function flat(pen, plot, trace, where) {
+  const layout = plot._fullLayout;
+  const x = layout[`xaxis${(trace.xaxis ?? "x").slice(1)}`];
+  const y = layout[`yaxis${(trace.yaxis ?? "y").slice(1)}`];
+  pen.save();
+  if (trace.cliponaxis !== false) {
+    pen.beginPath();
+    pen.rect(x._offset, y._offset, x._length, y._length);
+    pen.clip();
+  }
+  const xs = [...where.x].map((value) => (value === null || Number.isNaN(value) ? NaN : x._offset + x.d2p(value)));
+  const ys = [...where.y].map((value) => (value === null || Number.isNaN(value) ? NaN : y._offset + y.d2p(value)));
+  painted(pen, trace, xs, ys);
+  pen.restore();
+}
+
+function painted(pen, trace, xs, ys) {
+  const { marker = {}, line = {} } = trace;
+  if (trace.mode === "lines") {
+    pen.strokeStyle = line.color;
+    pen.lineWidth = line.width ?? 2;
+    pen.setLineDash(line.dash === "dot" ? [2, 3] : []);
+    pen.beginPath();
+    xs.forEach((x, i) => {
+      if (Number.isNaN(x) || Number.isNaN(ys[i])) return;
+      if (i && !Number.isNaN(xs[i - 1])) pen.lineTo(x, ys[i]);
+      else pen.moveTo(x, ys[i]);
+    });
+    pen.stroke();
+    return;
+  }
+  if (trace.mode === "text") {
+    pen.fillStyle = trace.textfont.color;
+    pen.font = `${trace.textfont.size ?? 12}px ${trace.textfont.family ?? "sans-serif"}`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    xs.forEach((x, i) => pen.fillText(trace.text[i], x, ys[i]));
+    return;
+  }
+  const r = (marker.size ?? 6) / 2;
+  const open = marker.symbol === "circle-open";
+  pen.globalAlpha = marker.opacity ?? 1;
+  pen.fillStyle = marker.color;
+  pen.strokeStyle = marker.line?.color ?? marker.color;
+  pen.lineWidth = open ? Math.max(marker.line?.width ?? 1, 1) : (marker.line?.width ?? 0);
+  xs.forEach((x, i) => {
+    if (Number.isNaN(x) || Number.isNaN(ys[i])) return;
+    pen.beginPath();
+    if (marker.symbol === "diamond") {
+      const d = 1.3 * r;
+      pen.moveTo(x, ys[i] - d);
+      pen.lineTo(x + d, ys[i]);
+      pen.lineTo(x, ys[i] + d);
+      pen.lineTo(x - d, ys[i]);
+      pen.closePath();
+    } else pen.arc(x, ys[i], r, 0, 2 * Math.PI);
+    if (!open) pen.fill();
+    if (pen.lineWidth) pen.stroke();
+  });
+}
 
 class Player {
   constructor(element) {
     this.element = element;
     this.plot = element.querySelector(".player-plot");
+    this.canvas = element.querySelector("canvas");
     this.range = element.querySelector("input[type=range]");
     this.speed = element.querySelector("select");
     this.busy = false;
@@ -101,7 +172,7 @@ class Player {
     this.report = report;
     document.addEventListener("keydown", this.keys); // once, however often it is said
     this.arrays = data.arrays.map(unpacked);
-    this.state = kept[data.key] ??= { place: data.atEnd ? Infinity : 0, speed: calm() ? 1 : SPEED };
+    this.state = kept[data.key] ??= { place: data.atEnd ? Infinity : 0, speed: calm() ? 1 : SPEED, camera: { ...CAMERA } };
     this.state.place = Math.min(this.state.place, this.last);
     this.element.classList.toggle("large", data.large);
     this.range.max = String(this.last);
@@ -109,15 +180,14 @@ class Player {
     this.readouts();
     this.table();
     const figure = themed(JSON.parse(data.figure), this.element);
-    const camera = this.camera;
-    if (camera) for (const name of scenes(figure.layout)) figure.layout[name].camera = camera;
     this.write(figure.data, this.state.place);
-    this.picture = null;
+    this.pictured = null;
     return plotly().then((Plotly) => {
       this.Plotly = Plotly;
       return Plotly.react(this.plot, figure.data, figure.layout, { responsive: true, displayModeBar: false });
     }).then(() => {
       if (!this.listening) this.listen();
+      this.element.classList.remove("live");
       this.words();
       this.element.dataset.drawn = String(Number(this.element.dataset.drawn ?? 0) + 1);
     });
@@ -134,17 +204,18 @@ class Player {
       if (down && down.point !== null && Math.hypot(event.clientX - down.x, event.clientY - down.y) <= 4) this.report("point", down.point);
       down = null;
     }, true);
-    let turning = false;
-    const turn = (change) => {
-      const name = Object.keys(change).find((key) => key.endsWith(".camera"));
-      if (!name || turning) return;
-      this.camera = change[name];
-      const others = scenes(this.plot.layout).filter((scene) => `${scene}.camera` !== name);
-      turning = true;
-      this.Plotly.relayout(this.plot, Object.fromEntries(others.map((scene) => [`${scene}.camera`, this.camera]))).then(() => (turning = false));
-    };
-    this.plot.on("plotly_relayouting", turn);
-    this.plot.on("plotly_relayout", turn);
+    if (!this.data.moves.some((move) => move.axes === "xyz")) return;
+    let held = null;
+    this.plot.style.cursor = "grab";
+    this.plot.addEventListener("pointerdown", (event) => (held = { x: event.clientX, y: event.clientY, ...this.state.camera }), true);
+    window.addEventListener("pointermove", (event) => {
+      if (!held || !this.element.isConnected) return;
+      this.state.camera.around = held.around - (event.clientX - held.x) / 150;
+      this.state.camera.above = Math.max(-Math.PI / 2, Math.min(Math.PI / 2, held.above + (event.clientY - held.y) / 150));
+      this.turned = (this.turned ?? 0) + 1;
+      this.go(this.state.place);
+    });
+    window.addEventListener("pointerup", () => (held = null), true);
   }
 
   act(what) {
@@ -160,17 +231,16 @@ class Player {
   play() {
     if (this.state.place >= this.last) this.state.place = 0;
     this.playing = true;
+    clearTimeout(this.rest);
     this.element.classList.add("playing");
     let before = null;
     const tick = (now) => {
       if (!this.playing || !this.element.isConnected) return;
       const passed = before === null ? 0 : Math.min((now - before) / 1000, 0.25);
       before = now;
-      const place = Math.min(this.state.place + passed * this.state.speed, this.last);
-      this.go(place).then(() => {
-        if (place >= this.last) return this.pause();
-        requestAnimationFrame(tick);
-      });
+      this.go(Math.min(this.state.place + passed * this.state.speed, this.last));
+      if (this.state.place >= this.last) this.pause();
+      else requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
   }
@@ -178,40 +248,92 @@ class Player {
   pause() {
     this.playing = false;
     this.element.classList.remove("playing");
-    this.state.place = Math.floor(this.state.place + 1e-9);
-    this.go(this.state.place);
+    this.go(Math.floor(this.state.place + 1e-9));
+  }
+
+  at(move, place) {
+    return moved(move, this.arrays[move.array], place, this.state.camera);
   }
 
   // Writes the frame into traces that are not drawn yet.
   write(traces, place) {
-    for (const move of this.data.moves) Object.assign(traces[move.trace], moved(move, this.arrays[move.array], place));
+    for (const move of this.data.moves) Object.assign(traces[move.trace], this.at(move, place));
   }
 
+  // Shows a frame. While frames follow one another the points are painted on a canvas over the figure, at once; plotly takes a tenth of a
+  // second for it. When nothing has moved for a moment the figure itself is brought to that frame, so that points can be hovered and clicked.
   go(place) {
     this.state.place = place;
     this.words();
-    if (!this.Plotly || this.busy) { this.waiting = true; return Promise.resolve(); }
+    if (!this.Plotly) return;
+    this.live();
+    this.paint();
+    clearTimeout(this.rest);
+    if (!this.playing) this.rest = setTimeout(() => this.commit(), REST);
+  }
+
+  live() {
+    if (this.element.classList.contains("live")) return;
+    this.element.classList.add("live");
+    this.fits();
+  }
+
+  commit() {
+    if (this.busy || this.playing || !this.element.isConnected) return;
     this.busy = true;
-    const shown = calm() ? Math.floor(place) : place; // no gliding between steps where motion is not wanted
-    const batches = {};
-    for (const move of this.data.moves) (batches[move.z ? "z" : move.axes] ??= []).push(move);
-    const jobs = Object.entries(batches).map(([kind, moves]) => {
-      const changes = moves.map((move) => moved(move, this.arrays[move.array], kind === "z" ? Math.floor(shown) : shown));
-      const traces = moves.map((move) => move.trace);
-      if (kind === "xy") {
-        // Points and lines are moved in place; a redraw of the whole figure would take ten times as long.
-        return this.Plotly.animate(this.plot, { data: changes, traces }, { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } });
-      }
-      if (kind === "z" && this.picture === Math.floor(shown)) return null;
-      if (kind === "z") this.picture = Math.floor(shown);
-      const update = Object.fromEntries(Object.keys(changes[0]).map((name) => [name, changes.map((change) => change[name])]));
-      return this.Plotly.restyle(this.plot, update, traces);
-    });
-    return Promise.all(jobs).then(() => {
+    const place = this.state.place;
+    const turned = this.turned;
+    const moves = this.data.moves.filter((move) => !move.z);
+    const changes = moves.map((move) => this.at(move, place));
+    const update = { x: changes.map((change) => change.x), y: changes.map((change) => change.y) };
+    this.Plotly.restyle(this.plot, update, moves.map((move) => move.trace)).then(() => {
       this.busy = false;
-      this.frames = (this.frames ?? 0) + 1;
-      this.element.dataset.frames = String(this.frames);
-      if (this.waiting) { this.waiting = false; return this.go(this.state.place); }
+      if (this.state.place !== place || this.turned !== turned || this.playing) return this.playing || this.commit();
+      this.element.classList.remove("live");
+      this.element.dataset.settled = String(Number(this.element.dataset.settled ?? 0) + 1);
+    });
+  }
+
+  // The canvas over the figure, in the pixels of the screen.
+  fits() {
+    const ratio = window.devicePixelRatio || 1;
+    const { clientWidth: width, clientHeight: height } = this.plot;
+    if (this.canvas.width !== width * ratio || this.canvas.height !== height * ratio) {
+      Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
+      Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
+    }
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return pen;
+  }
+
+  paint() {
+    const shown = calm() ? Math.floor(this.state.place) : this.state.place; // no gliding between steps where motion is not wanted
+    const pen = this.fits();
+    pen.clearRect(0, 0, this.plot.clientWidth, this.plot.clientHeight);
+    const now = new Map();
+    for (const move of this.data.moves) {
+      if (!move.z) now.set(move.trace, this.at(move, shown));
+      else this.picture(move, Math.floor(shown));
+    }
+    this.plot.data.forEach((trace, index) => {
+      const where = now.get(index) ?? this.plot._fullData[index];
+      if (trace.type === "scatter") flat(pen, this.plot, trace, where);
+    });
+    this.element.dataset.frames = String((this.frames = (this.frames ?? 0) + 1));
+  }
+
+  // Pictures are redrawn by plotly, a whole step at a time.
+  picture(move, step) {
+    if (this.drawing || this.pictured?.get(move.trace) === step) return;
+    (this.pictured ??= new Map()).set(move.trace, step);
+    const moves = this.data.moves.filter((other) => other.z);
+    if (move !== moves.at(-1)) return;
+    this.drawing = true;
+    const z = moves.map((other) => this.at(other, step).z);
+    this.Plotly.restyle(this.plot, { z }, moves.map((other) => other.trace)).then(() => {
+      this.drawing = false;
+      if (!this.playing && Math.floor(this.state.place) !== step) this.paint();
     });
   }
 
@@ -250,7 +372,7 @@ class Player {
       for (const { place, values, few } of track.shown ?? []) {
         const value = values[step];
         const share = this.data.curve !== "objective" && !few;
-        place.textContent = value === null ? "not finite" : share ? `${(100 * value).toFixed(1)} %` : few ? (Math.abs(value) >= 1e4 ? value.toExponential(2) : value.toPrecision(3)) : short(value);
+        place.textContent = value === null ? "not finite" : share ? `${(100 * value).toFixed(1)} %` : few ? (Math.abs(value) < 1e-12 ? "0" : Math.abs(value) >= 1e4 ? value.toExponential(2) : value.toPrecision(3)) : short(value);
         place.dataset.value = String(value);
       }
     }

@@ -28,7 +28,9 @@ def _component() -> object:
     )
 
 
-def player(scene: Scene, key: str, *, height: int = 520, large: bool = False, at_end: bool = False, shown: Numbers | None = None) -> int | None:
+def player(
+    scene: Scene, key: str, *, height: int = 520, large: bool = False, at_end: bool = False, shown: Numbers | None = None
+) -> int | None:
     """Draw the scene; the number of the document clicked last."""
     data = stage(scene, height, 16 if large else 13).packed() | {
         "key": key,
@@ -66,4 +68,5 @@ def _row(shown: Numbers) -> dict[str, Any]:
 
 def _numbers(values: np.ndarray) -> list[Any]:
     """As JSON can carry them: what is not finite becomes nothing."""
-    return np.where(np.isfinite(values), values, None).tolist()
+    plain = np.asarray(values, dtype=object)
+    return np.where(np.isfinite(values), plain, np.array(None)).tolist()

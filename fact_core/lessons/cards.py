@@ -79,9 +79,12 @@ def card(method: type[Algorithm], corpus: Corpus, k: int) -> Card:
         printed = (("additions", work.additions), ("multiplications", work.multiplications), ("divisions", work.divisions))
         costs = [Cost(f"{name}, {work.source}", tex(text), value(text, sizes)) for name, text in printed if text]
         costs.append(Cost("multiplications with additions, this program", tex(work.here), value(work.here, sizes)))
+    citation = " ".join(source.split("\n\n")[-1].split())
     return Card(
-        method.key, method.title, method.__doc__ or "", method.formula, rules, letters_of(method, rules, sizes), method.parameters, tuple(costs),
-        work.source if work is not None else "", sizes, " ".join(source.split("\n\n")[-1].split()), source, method.note, slips_of(method.key),
+        key=method.key, title=method.title, about=method.__doc__ or "", formula=method.formula, rules=rules,
+        letters=letters_of(method, rules, sizes), parameters=method.parameters, costs=tuple(costs),
+        cost_source=work.source if work is not None else "", sizes=sizes, citation=citation, source=source, note=method.note,
+        slips=slips_of(method.key),
     )  # fmt: skip
 
 
@@ -101,7 +104,9 @@ def sizes_of(method: type[Algorithm], corpus: Corpus, k: int) -> dict[str, int]:
 
 def letters_of(method: type[Algorithm], rules: tuple[str, ...], sizes: dict[str, int]) -> tuple[Letter, ...]:
     """The letters of the formula and the rules, with their shapes in letters and in numbers."""
-    text = re.sub(r"\\(text|mathrm)\{[^}]*\}|\\(tilde|bar) ?[A-Z]|[A-Z]_[A-Z]|_[A-Za-z]|\\[A-Za-z]+", " ", " ".join((method.formula, *rules)))
+    text = re.sub(
+        r"\\(text|mathrm)\{[^}]*\}|\\(tilde|bar) ?[A-Z]|[A-Z]_[A-Z]|_[A-Za-z]|\\[A-Za-z]+", " ", " ".join((method.formula, *rules))
+    )
     written = set(re.findall(r"[A-Za-z]", text))
     own = dict(method.letters)
     known = {letter: said for letter, said in LETTERS.items() if letter in written and letter not in own} | own

@@ -19,8 +19,8 @@
     ## Answer
     …
 
-A control is a parameter of one of the methods (`lam` for all that have it, `lcf.lam` for one) or one of :data:`OPTIONS`; it has a default and
-a range, `from LOW to HIGH by STEP` or `from A, B, C`, or the parameter's own. The same names outside of `controls` fix a value. What is
+A control is a parameter of one of the methods (`lam` for all that have it, `lcf.lam` for one) or one of :data:`OPTIONS`; it has a default
+and a range, `from LOW to HIGH by STEP` or `from A, B, C`, or the parameter's own. The same names outside of `controls` fix a value. What is
 wrong in a file is said in one sentence that names the file and the line, and the other lessons are still there.
 """
 
@@ -108,7 +108,9 @@ class Lesson:
             if plain in names:
                 found[plain] = value
             elif plain in OPTIONS:
-                found |= {"n_clusters": value} if plain == "clusters" else {plain: value == "on"} if plain == "normalise" else {plain: value}
+                found |= (
+                    {"n_clusters": value} if plain == "clusters" else {plain: value == "on"} if plain == "normalise" else {plain: value}
+                )
         return found
 
     def wrong(self, key: str, why: str) -> str:
@@ -274,7 +276,9 @@ def _declared(name: str, known: dict[str, Param]) -> Param:
 
 def _control(name: str, value: str, p: Param) -> Control:
     """A control from its line: DEFAULT [from A, B, C | from LOW to HIGH [by STEP]]."""
-    default_text, said, range_text = (part.strip() for part in re.split(r"\b(from)\b", value, maxsplit=1)) if "from" in value.split() else (value, "", "")
+    default_text, said, range_text = (
+        (part.strip() for part in re.split(r"\b(from)\b", value, maxsplit=1)) if "from" in value.split() else (value, "", "")
+    )
     default = p.check(default_text) if default_text else p.default
     method, _, _ = name.rpartition(".")
     of = f" of {algorithms()[resolve(method).key].title}" if method else ""

@@ -1,10 +1,10 @@
 """What the recorded steps look like: places, pictures and measures of every frame, as arrays. Figures draw them; nothing here draws.
 
-    plane     documents of two terms, the bases, and what the factorisation makes of each document (Uv or XWv)
-    axes      the coordinates on three concepts
-    triangle  how each document is shared among three concepts: a corner is one concept alone; lines join neighbours
-    concepts  the concepts themselves, as pictures or as terms with weights
-    links     what is known of pairs of documents, carried over the graph: by the graph itself, and as RCF prints it
+plane     documents of two terms, the bases, and what the factorisation makes of each document (Uv or XWv)
+axes      the coordinates on three concepts
+triangle  how each document is shared among three concepts: a corner is one concept alone; lines join neighbours
+concepts  the concepts themselves, as pictures or as terms with weights
+links     what is known of pairs of documents, carried over the graph: by the graph itself, and as RCF prints it
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..algorithms.base import Products
 from ..algorithms.sparse_nmf import sparseness
 from ..constraints import from_share
 from ..corpus.model import Corpus
@@ -146,7 +147,7 @@ def links_scene(corpus: Corpus, *, share: float, alpha: float, p: int, lam: floa
     known = np.isin(np.arange(len(corpus)), constraints.documents)
     asked = ~(known[:, None] & known[None])  # pairs nothing was said of
     np.fill_diagonal(asked, False)
-    settings = {"n_clusters": k or len(corpus.label_names), "seed": seed, "lam": lam, "p": p}
+    settings: dict[str, Any] = {"n_clusters": k or len(corpus.label_names), "seed": seed, "lam": lam, "p": p}
     told = record(corpus, "rcf", share=share, alpha=alpha, **settings)
     untold = record(corpus, "lccf", **settings)
     panels = []
@@ -203,7 +204,8 @@ def numbers(track: Track, row: int, block: str | None = None) -> Numbers | None:
     down: dict[str, list[np.ndarray]] = {}
     power, declared = 1.0, True
     for here, then in zip(track.iterates[:-1], track.iterates[1:], strict=True):
-        f, given = here.factors, {}
+        f = here.factors
+        given: Products = {}
         for b in method.blocks:  # the blocks before this one have changed by then, in the same step
             given = method.given(problem, b, f, given)
             if b == block:
@@ -246,15 +248,15 @@ def _plane(track: Track) -> View:
     low, high = min(0.0, float(X.min()) * 1.1), float(X.max()) * 1.12
     nearest = np.linalg.norm(bases[:, :, None] - X[None, None], axis=3).min(axis=2).mean(axis=1)
     cloud = Cloud(X[None], *_groups(track), track.corpus.titles, tuple(map(str, track.corpus.terms)), (low, high), bases, made)
-    return cloud, (Measure("from a basis to the nearest document", nearest),)
+    return cloud, (Measure("basis to nearest point", nearest),)
 
 
 def _axes(track: Track) -> View:
     V = track.embeddings[:, :, :3]
     settled = np.abs(V[len(V) // 2 :])
     top = max(float(settled.max()) * 1.05, np.finfo(float).tiny)
-    cloud = Cloud(V, *_groups(track), track.corpus.titles, ("concept 1", "concept 2", "concept 3"), (min(0.0, float(V[-1].min()) * 1.05), top))
-    return cloud, (Measure("largest cosine of two concepts", _overlap(track.embeddings)),)
+    cloud = Cloud(V, *_groups(track), track.corpus.titles, ("1", "2", "3"), (min(0.0, float(V[-1].min()) * 1.05), top))
+    return cloud, (Measure("largest cosine", _overlap(track.embeddings)),)
 
 
 def _triangle(track: Track) -> View:
@@ -274,7 +276,7 @@ def _concepts(track: Track) -> View:
     U = np.maximum(track.bases, 0.0)
     scaled = U / np.maximum(U.max(axis=1, keepdims=True), np.finfo(float).tiny)
     sparse = np.array([float(sparseness(u).mean()) for u in U])
-    measures = (Measure("sparseness of the concepts", sparse),)
+    measures = (Measure("sparseness", sparse),)
     if track.corpus.image_shape is not None:
         return Grid(_mosaic(scaled[:, :, :PICTURES], track.corpus.image_shape), pixels=True), measures
     heaviest = np.argsort(-U[-1], axis=0, kind="stable")[:TERMS].T.ravel()
@@ -339,5 +341,6 @@ def _held(values: np.ndarray, frames: int) -> np.ndarray:
 def _held_view(view: Cloud | Grid, frames: int) -> Cloud | Grid:
     if isinstance(view, Grid):
         return replace(view, values=_held(view.values, frames))
-    held = {name: _held(getattr(view, name), frames) for name in ("bases", "made") if getattr(view, name) is not None}
-    return replace(view, **held, **({"places": _held(view.places, frames)} if len(view.places) > 1 else {}))
+    places = _held(view.places, frames) if len(view.places) > 1 else view.places
+    bases, made = (None if array is None else _held(array, frames) for array in (view.bases, view.made))
+    return replace(view, places=places, bases=bases, made=made)
