@@ -25,6 +25,7 @@ LAYERS = [
     {"store"},
     {"jobs"},
     {"tables"},
+    {"lessons"},
     {"commands"},
     {"figures"},
     {"__main__"},

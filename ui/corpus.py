@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -17,6 +19,30 @@ FIRST_CLASSES = 6
 UPLOADED = " (uploaded)"
 
 Files = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the documents of a page come from, in the plain words a study, a kept run and a report use."""
+
+    name: str  # in the list of corpora
+    whole: Corpus = field(repr=False)
+    reading: dict[str, Any]  # options of `load_corpus`
+    select: dict[str, Any]  # keywords of `Corpus.select`; empty for all of it
+
+    @property
+    def upload(self) -> bool:
+        return self.name.endswith(UPLOADED)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """How `load_corpus` finds the whole again; empty for an upload."""
+        return {} if self.upload else {"corpus": self.name, "reading": self.reading}
+
+
+def origin_of(corpus: Corpus) -> Origin:
+    """Where a corpus chosen in the sidebar comes from."""
+    return st.session_state["origins"][corpus.fingerprint]
 
 
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=16)
@@ -44,12 +70,6 @@ def whole_corpus(name: str, **options: Any) -> Corpus:
     if (name, chosen) not in read:
         read[name, chosen] = read_uploads(list(uploads()[name]), name=name.removesuffix(UPLOADED), **dict(chosen))
     return read[name, chosen]
-
-
-def part_of(name: str, classes: tuple[str, ...] = (), at_most: int | None = None) -> Corpus:
-    """Some classes of a corpus by its name, read as it is by default."""
-    whole = whole_corpus(name)
-    return _selected(whole, whole.fingerprint, classes or whole.label_names, at_most) if classes or at_most is not None else whole
 
 
 def corpus_names() -> list[str]:
@@ -153,14 +173,43 @@ def pick_corpus(key: str = "corpus", default: str = DEFAULT) -> tuple[str, Corpu
 def choose_classes(name: str, whole: Corpus) -> Corpus:
     """Widgets for the choice of classes; the chosen part."""
     if whole.labels is None:
-        return whole
+        return part(name, whole)
     view = DEFAULT_VIEW if name == DEFAULT else {}
     first = [c for c in whole.label_names if c in view.get("classes", ())] or _first_classes(whole)
     chosen = links.choices(
         "Classes", whole.label_names, first, f"{name}.classes", placeholder="all classes", help="Nothing chosen means all of them."
     )
     at_most = links.number("Documents per class, at most", 2, 10**6, view.get("at_most"), f"{name}.at_most", placeholder="all", step=10)
-    return _selected(whole, whole.fingerprint, tuple(c for c in whole.label_names if c in (chosen or whole.label_names)), at_most)
+    return part(name, whole, tuple(c for c in whole.label_names if c in (chosen or whole.label_names)), at_most)
+
+
+def part(name: str, whole: Corpus, classes: tuple[str, ...] = (), at_most: int | None = None) -> Corpus:
+    """Some classes of a corpus, whose origin is then known."""
+    some = bool(classes) and (classes != whole.label_names or at_most is not None)
+    corpus = _selected(whole, whole.fingerprint, classes, at_most) if some else whole
+    select: dict[str, Any] = {"classes": list(classes)} if some and classes != whole.label_names else {}
+    select |= {"at_most": at_most} if some and at_most is not None else {}
+    st.session_state.setdefault("origins", {})[corpus.fingerprint] = Origin(name, whole, reading_options(name), select)
+    return corpus
+
+
+def choose(name: str, reading: Mapping[str, Any], select: Mapping[str, Any], upload: str | None = None) -> Corpus:
+    """Choose for the person, as the corpus page and the sidebar would; `upload` is the fingerprint of a corpus that was uploaded."""
+    if upload is not None:
+        origins: dict[str, Origin] = st.session_state.get("origins", {})
+        name = next((o.name for o in origins.values() if o.upload and o.whole.fingerprint == upload), name)
+    if name not in corpus_names():
+        raise FactScopeError(f"{name} is not among the corpora here; upload it on the Corpus page to open this.")
+    whole = whole_corpus(name, **reading)
+    st.session_state.setdefault("reading", {})[name] = dict(reading)
+    for key in [k for k in st.session_state if str(k).startswith(f"read.{name}.")]:
+        del st.session_state[key]
+    links.put("corpus", name)
+    chosen, at_most = whole.select(**select).label_names, select.get("at_most")
+    if whole.labels is not None:
+        links.put(f"{name}.classes", list(chosen))
+        links.put(f"{name}.at_most", at_most)
+    return part(name, whole, chosen, at_most)
 
 
 def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:

@@ -34,7 +34,7 @@ from fact_core.lessons.cards import Letter
 from fact_core.lessons.scene import links_scene
 
 from . import controls, links
-from .corpus import corpus_in_sidebar, part_of
+from .corpus import corpus_in_sidebar, part, whole_corpus
 from .player import player
 
 PRESENT = "present"
@@ -47,7 +47,7 @@ VIEWS = {
 }
 PRESENTER = """<style>
 [data-testid=stHeader], [data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; }
-[data-testid=stMainBlockContainer] { padding: 0.9rem 1.6rem 0.4rem; max-width: none; }
+[data-testid=stMainBlockContainer] { padding: 0.9rem 1.6rem 0.4rem !important; max-width: none; }
 [data-testid=stMarkdownContainer] { font-size: 1.12rem; line-height: 1.42; }
 [data-testid=stMarkdownContainer] p, [data-testid=stMarkdownContainer] li { font-size: inherit; margin-bottom: 0.5rem; }
 [data-testid=stWidgetLabel] [data-testid=stMarkdownContainer] { font-size: 0.95rem; }
@@ -72,24 +72,31 @@ def show_lesson(lesson: Lesson, large: bool) -> None:
                 st.markdown(lesson.answer)
     with right:
         chosen = _chosen(lesson)
-        try:
-            shown = lesson_scene(lesson, chosen)
-        except FactScopeError as error:
-            st.error(lesson.wrong("corpus" if lesson.corpus in str(error) else "methods", str(error)))
+        shown = lesson_scene(lesson, chosen)
+        if isinstance(shown, str):
+            st.error(shown)
             return
         player(shown, f"lesson {lesson.name}", height=445 if large else 500, large=large, at_end=True)
         st.caption(" ".join((shown.legend, *shown.notes)))
 
 
-def lesson_scene(lesson: Lesson, chosen: dict[str, Any]) -> Scene:
-    """The figure of a lesson at these values of its controls."""
-    corpus = small(part_of(lesson.corpus, lesson.classes, lesson.at_most))
-    if lesson.figure is Kind.LINKS:
-        settings = {p.name: p.default for p in algorithms()["rcf"].parameters} | {"seed": 0} | lesson.settings("rcf", chosen)
-        names = {"share": "share", "alpha": "alpha", "p": "p", "lam": "lam", "seed": "seed"}
-        return _links(corpus, corpus.fingerprint, json.dumps({name: settings[name] for name in names}, sort_keys=True))
-    tracks = [recorded(corpus, method, lesson.settings(method, chosen)) for method in lesson.methods]
-    return scene(tracks, lesson.figure)
+def lesson_scene(lesson: Lesson, chosen: dict[str, Any]) -> Scene | str:
+    """The figure of a lesson at these values of its controls, or a sentence that names the line at which it cannot be made."""
+    at = "corpus"
+    try:
+        whole = whole_corpus(lesson.corpus)
+        at = "classes"
+        corpus = small(part(lesson.corpus, whole, lesson.classes or whole.label_names, lesson.at_most))
+        at = "methods"
+        if lesson.figure is Kind.LINKS:
+            settings = {p.name: p.default for p in algorithms()["rcf"].parameters} | {"seed": 0} | lesson.settings("rcf", chosen)
+            wanted = {name: settings[name] for name in ("share", "alpha", "p", "lam", "seed")}
+            return _links(corpus, corpus.fingerprint, json.dumps(wanted, sort_keys=True))
+        tracks = [recorded(corpus, method, lesson.settings(method, chosen)) for method in lesson.methods]
+        at = "figure"
+        return scene(tracks, lesson.figure)
+    except FactScopeError as error:
+        return lesson.wrong(at, str(error))
 
 
 @st.cache_resource(show_spinner=False, max_entries=60)

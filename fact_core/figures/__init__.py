@@ -6,6 +6,7 @@ from .concepts import concept_terms
 from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, coordinates
+from .study import heat_map, scores_against_k, sensitivity
 
 __all__ = [
     "Colouring",
@@ -20,5 +21,8 @@ __all__ = [
     "convergence",
     "coordinates",
     "curves",
+    "heat_map",
     "link_matrix",
+    "scores_against_k",
+    "sensitivity",
 ]
