@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -189,12 +190,9 @@ def step_through(large: bool) -> None:
     detail = numbers(tracks[list(methods).index(followed)], min(at, len(corpus) - 1)) if followed else None
     if followed and (rules := card(algorithms()[followed], corpus, k).rules):
         st.latex(r",\qquad ".join(rules[:2]))
-    clicked = player(shown, "step through", height=560 if large else 520, large=large, shown=detail)
+    follow_it = partial(links.put, "learn.row")
+    player(shown, "step through", height=560 if large else 520, large=large, shown=detail, clicked=follow_it)
     st.caption(shown.legend + " Click a document to follow its numbers. Space plays and pauses, the arrow keys step.")
-    if clicked is not None and clicked < len(corpus) and st.session_state.get("learn.clicked") != (corpus.fingerprint, clicked):
-        st.session_state["learn.clicked"] = (corpus.fingerprint, clicked)
-        links.put("learn.row", clicked)
-        st.rerun()
 
 
 # Methods --------------------------------------------------------------------------------------------------------------------

@@ -90,6 +90,7 @@ def slider(label: str, low: Any, high: Any, default: Any, key: str, step: Any = 
 
 def number(label: str, low: int, high: int, default: int | None, key: str, **more: Any) -> Any:
     """A field for a whole number, which may be empty where the default is."""
+    _drop(key, lambda value: value is None or low <= value <= high)
     draw = lambda: st.number_input(label, low, high, value=None, key=key, **more)  # noqa: E731
     valid = lambda given: None if given[0] == "" else _within(int(given[0]), low, high)  # noqa: E731
     return _linked(key, default, valid, draw)

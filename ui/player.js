@@ -149,7 +149,11 @@ class Player {
       const what = event.target.closest("button")?.dataset.do;
       if (what) this.act(what);
     });
-    this.range.addEventListener("input", () => { this.pause(); this.go(Number(this.range.value)); });
+    this.range.addEventListener("input", () => {
+      const to = Number(this.range.value); // before the pause moves the handle back
+      this.pause();
+      this.go(to);
+    });
     this.speed.addEventListener("change", () => (this.state.speed = Number(this.speed.value)));
     // Keys reach the player from anywhere on the page but from fields of their own: a presenter does not hold a mouse.
     this.keys = (event) => {

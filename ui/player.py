@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,16 @@ def _component() -> object:
 
 
 def player(
-    scene: Scene, key: str, *, height: int = 520, large: bool = False, at_end: bool = False, shown: Numbers | None = None
-) -> int | None:
-    """Draw the scene; the number of the document clicked last."""
+    scene: Scene, key: str, *, height: int = 520, large: bool = False, at_end: bool = False, shown: Numbers | None = None,
+    clicked: Callable[[int], None] | None = None,
+) -> None:  # fmt: skip
+    """Draw the scene; `clicked` is told the number of a document that is clicked, before the page is drawn again."""
+
+    def report() -> None:
+        point = st.session_state[key].point
+        if clicked is not None and point is not None:
+            clicked(int(point))
+
     data = stage(scene, height, 16 if large else 13).packed() | {
         "key": key,
         "steps": scene.steps.tolist(),
@@ -49,8 +57,7 @@ def player(
         "atEnd": at_end,
         "numbers": None if shown is None else _row(shown),
     }
-    state = _component()(data=data, key=key, default={"point": None}, on_point_change=lambda: None)  # type: ignore[operator]
-    return None if state.point is None else int(state.point)
+    _component()(data=data, key=key, default={"point": None}, on_point_change=report)  # type: ignore[operator]
 
 
 def _row(shown: Numbers) -> dict[str, Any]:
