@@ -25,7 +25,8 @@ const kept = (window.factscopePlayers ??= {});
 
 function unpacked(array) {
   const bytes = Uint8Array.from(atob(array.data), (letter) => letter.charCodeAt(0));
-  return { shape: array.shape, values: new Float32Array(bytes.buffer) };
+  const values = array.whole ? Float32Array.from(new Int8Array(bytes.buffer), (n) => (n === -128 ? NaN : n / 127)) : new Float32Array(bytes.buffer);
+  return { shape: array.shape, values };
 }
 
 const short = (value) => {
@@ -226,6 +227,7 @@ class Player {
     const step = Math.floor(this.state.place + 1e-9);
     if (what === "play") return this.playing ? this.pause() : this.play();
     this.pause();
+    if (what === "save") return this.save(step);
     if (what === "first") this.go(0);
     if (what === "last") this.go(this.last);
     if (what === "back") this.go(Math.max(this.state.place > step ? step : step - 1, 0));
@@ -257,6 +259,12 @@ class Player {
 
   at(move, place) {
     return moved(move, this.arrays[move.array], place, this.state.camera);
+  }
+
+  // The figure of this step as an SVG file.
+  save(step) {
+    if (this.element.classList.contains("live")) return setTimeout(() => this.save(step), REST);
+    return this.Plotly.downloadImage(this.plot, { format: "svg", filename: `${this.data.key} - step ${this.data.steps[step]}` });
   }
 
   // Writes the frame into traces that are not drawn yet.
@@ -306,7 +314,7 @@ class Player {
       Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
       Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
     }
-    const pen = this.canvas.getContext("2d");
+    const pen = this.canvas.getContext("2d", { willReadFrequently: true }); // painted by the processor: a few hundred points are no work for a GPU
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     return pen;
   }

@@ -41,8 +41,18 @@ class Stage:
         self.moves.append({"trace": len(self.figure.data) - 1, "array": len(self.arrays) - 1} | how)
 
     def packed(self) -> dict[str, Any]:
-        arrays = [{"shape": a.shape, "data": base64.b64encode(np.ascontiguousarray(a).tobytes()).decode()} for a in self.arrays]
+        """As it is sent: places as single-precision numbers, shades (−1 … 1) as whole numbers up to 127, −128 for none."""
+        shades = {move["array"] for move in self.moves if move.get("z")}
+        arrays = [_bytes(_whole(a) if i in shades else a) for i, a in enumerate(self.arrays)]
         return {"figure": self.figure.to_json(), "arrays": arrays, "moves": self.moves}
+
+
+def _whole(shades: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(shades), -128, np.round(127 * np.clip(np.nan_to_num(shades), -1, 1))).astype(np.int8)
+
+
+def _bytes(a: np.ndarray) -> dict[str, Any]:
+    return {"shape": a.shape, "whole": a.dtype == np.int8, "data": base64.b64encode(np.ascontiguousarray(a).tobytes()).decode()}
 
 
 def stage(scene: Scene, height: int = 520, font: int = 13) -> Stage:
