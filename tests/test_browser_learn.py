@@ -117,6 +117,11 @@ def test_a_run_is_played_scrubbed_and_read_as_fit_has_it(page: Page, address: st
     at_rest(page)
     assert not requests
 
+    with page.expect_download(timeout=30_000) as saved:
+        page.get_by_role("button", name="Save the figure of this step").click()
+    assert saved.value.suggested_filename == "step through - step 200.svg"
+    assert Path(saved.value.path()).read_text(encoding="utf-8").startswith("<svg")
+
     # The bases are where the factorisation has them: the direction of the columns of U.
     result = fc.fit(fc.load_corpus("gaussians"), "nmf", n_clusters=3, seed=2, restarts=1)
     drawn = bases(page)

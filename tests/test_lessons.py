@@ -292,6 +292,8 @@ def test_a_lesson_is_read() -> None:
         (GOOD[: GOOD.index("---\nSome")], 9, "second line of three dashes"),
         (changed("title: A sixth lesson\n", ""), 9, "“title”"),
         (changed("methods: cf, lcf", "methods: cf, lfc"), 4, "did you mean"),
+        (changed("methods: cf, lcf", "methods: cf, lcf, nmf, hht"), 4, "not 4"),
+        (changed("methods: cf, lcf", "methods: ,"), 4, "not 0"),
         (changed("figure: plane", "figure: plain"), 5, "plane"),
         (changed("clusters: 3", "clusters: many"), 6, "must be a number"),
         (changed("clusters: 3", "clusters: 3\nclusters: 4"), 7, "twice"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -32,10 +32,10 @@ from fact_core.lessons import (
     small,
 )
 from fact_core.lessons.cards import Letter
-from fact_core.lessons.scene import links_scene
+from fact_core.lessons.scene import check, links_scene
 
 from . import controls, links
-from .corpus import corpus_in_sidebar, part, whole_corpus
+from .corpus import UPLOADED, corpus_in_sidebar, part, uploads, whole_corpus
 from .player import player
 
 PRESENT = "present"
@@ -84,32 +84,50 @@ def show_lesson(lesson: Lesson, large: bool) -> None:
 def lesson_scene(lesson: Lesson, chosen: dict[str, Any]) -> Scene | str:
     """The figure of a lesson at these values of its controls, or a sentence that names the line at which it cannot be made."""
     at = "corpus"
+    if lesson.corpus.endswith(UPLOADED) and lesson.corpus not in uploads():
+        return lesson.wrong(at, f"{lesson.corpus} is not here.")
     try:
         whole = whole_corpus(lesson.corpus)
         at = "classes"
         corpus = small(part(lesson.corpus, whole, lesson.classes or whole.label_names, lesson.at_most))
+        at = "figure"
+        check(corpus, lesson.settings(lesson.methods[0], chosen).get("n_clusters", len(corpus.label_names)), lesson.figure)
         at = "methods"
         if lesson.figure is Kind.LINKS:
             settings = {p.name: p.default for p in algorithms()["rcf"].parameters} | {"seed": 0} | lesson.settings("rcf", chosen)
             wanted = {name: settings[name] for name in ("share", "alpha", "p", "lam", "seed")}
             return _links(corpus, corpus.fingerprint, json.dumps(wanted, sort_keys=True))
-        tracks = [recorded(corpus, method, lesson.settings(method, chosen)) for method in lesson.methods]
-        at = "figure"
-        return scene(tracks, lesson.figure)
+        runs = [(method, lesson.settings(method, chosen)) for method in lesson.methods]
+        return played(corpus, runs, lesson.figure)
     except FactScopeError as error:
         return lesson.wrong(at, str(error))
 
 
-@st.cache_resource(show_spinner=False, max_entries=60)
+@st.cache_resource(show_spinner="Running …", max_entries=20)
 def _links(_corpus: Corpus, fingerprint: str, settings: str) -> Scene:
     return links_scene(_corpus, **json.loads(settings))
 
 
-def recorded(corpus: Corpus, method: str, settings: Mapping[str, Any]) -> Track:
-    return _recorded(corpus, corpus.fingerprint, method, json.dumps(dict(settings), sort_keys=True))
+Run = tuple[str, dict[str, Any]]  # a method, and keywords of `record`
 
 
-@st.cache_resource(show_spinner=False, max_entries=120)
+def played(corpus: Corpus, runs: Sequence[Run], kind: Kind) -> Scene:
+    """The frames of these runs; a figure that was made is not made again, and a run that was taken is not taken again."""
+    return _played(
+        corpus, corpus.fingerprint, tuple((method, json.dumps(settings, sort_keys=True)) for method, settings in runs), kind.value
+    )
+
+
+@st.cache_resource(show_spinner="Running …", max_entries=30)
+def _played(_corpus: Corpus, fingerprint: str, runs: tuple[tuple[str, str], ...], kind: str) -> Scene:
+    return scene([_recorded(_corpus, fingerprint, method, settings) for method, settings in runs], Kind(kind))
+
+
+def recorded(corpus: Corpus, run: Run) -> Track:
+    return _recorded(corpus, corpus.fingerprint, run[0], json.dumps(run[1], sort_keys=True))
+
+
+@st.cache_resource(show_spinner=False, max_entries=9)  # all iterates of a run: tens of megabytes where there are many terms
 def _recorded(_corpus: Corpus, fingerprint: str, method: str, settings: str) -> Track:
     return record(_corpus, method, **json.loads(settings))
 
@@ -182,12 +200,12 @@ def step_through(large: bool) -> None:
     with row:
         at = links.number("Document, from 0", 0, len(corpus) - 1, 0, "learn.row", disabled=not followed) or 0
     try:
-        tracks = [recorded(corpus, key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods]
-        shown = scene(tracks, Kind(view))
+        runs = {key: (key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods}
+        shown = played(corpus, list(runs.values()), Kind(view))
     except FactScopeError as error:
         st.error(str(error))
         return
-    detail = numbers(tracks[list(methods).index(followed)], min(at, len(corpus) - 1)) if followed else None
+    detail = numbers(recorded(corpus, runs[followed]), min(at, len(corpus) - 1)) if followed else None
     if followed and (rules := card(algorithms()[followed], corpus, k).rules):
         st.latex(r",\qquad ".join(rules[:2]))
     follow_it = partial(links.put, "learn.row")

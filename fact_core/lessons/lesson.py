@@ -44,6 +44,7 @@ from .record import MOST_STEPS
 from .scene import Kind
 
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "data" / "lessons"  # beside the package, as the papers' tables are
+MOST_METHODS = 3
 LONGEST = 200_000  # characters of a lesson: more is no lesson
 
 # What a run can be told beside the parameters of its method.
@@ -176,6 +177,8 @@ def parse(text: str, name: str = "lesson") -> Lesson:
             raise wrong(where[key], str(error)) from None
 
     methods = checked("methods", lambda value: tuple(resolve(m).name if resolve(m).options else resolve(m).key for m in _list(value)))
+    if not 1 <= len(methods) <= MOST_METHODS:
+        raise wrong(where["methods"], f"a figure shows one to {MOST_METHODS} methods side by side, not {len(methods)}.")
     figure = checked("figure", _figure)
     known = _names(methods)
     fixed: dict[str, Any] = {}

@@ -50,9 +50,9 @@ class Track:
         """Steps × documents × concepts."""
         return np.array([self.algorithm.embedding(self.problem, iterate.factors) for iterate in self.iterates])
 
-    @cached_property
+    @property
     def bases(self) -> np.ndarray:
-        """Steps × terms × concepts."""
+        """Steps × terms × concepts; made anew each time, since it is as large as all iterates together."""
         return np.array([self.algorithm.basis(self.problem, iterate.factors) for iterate in self.iterates])
 
     @cached_property

@@ -105,17 +105,20 @@ def kinds_for(corpus: Corpus, k: int) -> tuple[Kind, ...]:
     return (*kinds, Kind.CONCEPTS)
 
 
-def scene(tracks: Sequence[Track], kind: Kind) -> Scene:
-    """The frames of several runs of the same corpus; a run that ended early, or is solved in one go, holds its last one."""
-    corpus, k = tracks[0].corpus, tracks[0].problem.k
-    if kind is Kind.LINKS:
-        raise ValueError("links are shown by links_scene")
+def check(corpus: Corpus, k: int, kind: Kind) -> None:
+    """Raise a sentence where this view cannot show k concepts of this corpus."""
     if kind is Kind.PLANE and len(corpus.terms) != 2:
         raise FactScopeError(f"The plane shows documents of two terms, and {corpus.name} has {len(corpus.terms):,}.")
     if kind in (Kind.AXES, Kind.TRIANGLE) and k < 3:
         raise FactScopeError(f"Three axes need three concepts, not {k}.")
     if kind is Kind.TRIANGLE and k > 3:
         raise FactScopeError(f"A triangle shows three concepts, not {k}.")
+
+
+def scene(tracks: Sequence[Track], kind: Kind) -> Scene:
+    """The frames of several runs of the same corpus; a run that ended early, or is solved in one go, holds its last one."""
+    corpus = tracks[0].corpus
+    check(corpus, tracks[0].problem.k, kind)
     frames = max(len(track.iterates) for track in tracks)
     view, legend = {
         Kind.PLANE: (_plane, "Circles are documents, dots what the factorisation makes of them, diamonds the bases on their rays."),
