@@ -30,6 +30,7 @@ LAYERS = [
     {"store"},
     {"jobs", "workers"},
     {"tables"},
+    {"lessons"},
     {"commands", "doctor"},
     {"figures"},
     {"__main__"},
