@@ -1,4 +1,4 @@
-"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | select`."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Study:
         cells = {}
         for k, seed in product(self.draws or (None,), self.seeds):
             select = fixed if k is None else fixed | {"random": k, "seed": seed}
-            select |= {} if self.sample is None else {"sample": self.sample, "draw": seed}
+            select = select if self.sample is None else select | {"sample": self.sample, "draw": seed}
             for method in self.methods:
                 takes = accepted(method.name)
                 axes = {name: values for name, values in self.axes.items() if name in takes}

@@ -6,6 +6,7 @@ from .concepts import concept_terms
 from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, coordinates
+from .selection import consensus_matrix, correlation_bars, criterion_curves, setting_map
 
 __all__ = [
     "Colouring",
@@ -16,9 +17,13 @@ __all__ = [
     "cluster_sizes",
     "concept_terms",
     "confusion",
+    "consensus_matrix",
     "constraint_effect",
     "convergence",
     "coordinates",
+    "correlation_bars",
+    "criterion_curves",
     "curves",
     "link_matrix",
+    "setting_map",
 ]
