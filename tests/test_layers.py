@@ -20,7 +20,7 @@ LAYERS = [
     {"algorithms"},
     {"solve", "presets", "warnings"},
     {"result"},
-    {"fit", "tabular"},
+    {"fit", "tabular", "friends"},
     {"estimators"},
     {"study"},
     {"store"},
