@@ -115,25 +115,29 @@ def _siblings(table: Table) -> Iterable[Table]:
     return (t for t in TABLES.values() if (t.name.split("-")[0], t.corpus, t.share, t.methods) == same)
 
 
-def beside_printed(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+def beside_printed(name: str, rows: pd.DataFrame, ks: Sequence[int] = (), methods: Sequence[str] = ()) -> pd.DataFrame:
     """One row for each k and method of a table: mean and sd over the runs, the printed number, the difference in points.
 
+    All `ks` and `methods` asked for are there, those without a run yet with their printed numbers only; by default what there are runs of.
     `p_best` is the paired Wilcoxon test of the accuracies against the best method at that k, over the same class choices.
     """
     table = protocol(name)
     said = {(p.measure, p.k, p.preset.lower()): p.value for t in _siblings(table) for p in printed(t.name)}
     found = []
-    for k, at_k in rows.groupby("k", sort=True):
+    for k in ks or sorted(rows["k"].unique()):
+        at_k = rows[rows["k"] == k]
         by_run = {measure: _by_run(at_k, measure) for measure in MEASURES}
-        best = by_run["accuracy"].mean().idxmax()
-        for method in dict.fromkeys(at_k["method"]):
-            row: dict[str, Any] = {"table": table.name, "k": k, "method": method, "runs": int(by_run["accuracy"][method].count())}
+        best = by_run["accuracy"].mean().idxmax() if len(by_run["accuracy"]) else None
+        for method in methods or dict.fromkeys(at_k["method"]):
+            known = method in by_run["accuracy"]
+            row: dict[str, Any] = {"table": table.name, "k": int(k), "method": method}
+            row["runs"] = int(by_run["accuracy"][method].count()) if known else 0
             for measure in MEASURES:
-                values = by_run[measure][method].dropna()
+                values = by_run[measure][method].dropna() if known else pd.Series(dtype=float)
                 row |= {measure: values.mean(), f"{measure}_sd": values.std() if len(values) > 1 else np.nan}
-            row |= {f"printed_{m}": said.get((m, int(str(k)), str(method).lower()), np.nan) for m in MEASURES}
+            row |= {f"printed_{m}": said.get((m, int(k), str(method).lower()), np.nan) for m in MEASURES}
             row |= {f"{m}_difference": 100 * (row[m] - row[f"printed_{m}"]) for m in MEASURES}
-            pair = by_run["accuracy"][[method, best]].dropna() if method != best else None
+            pair = by_run["accuracy"][[method, best]].dropna() if known and method != best else None
             found.append(row | {"best": method == best, "p_best": np.nan if pair is None else paired(*pair.to_numpy().T)["wilcoxon"]})
     return pd.DataFrame(found)
 
@@ -145,9 +149,10 @@ def _by_run(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
-    """The means over k of each method's row, printed ones over the same k."""
+    """The means over k of each method's row, printed ones over the same k: those with a run, or all where there is none."""
     columns = [f"{kind}{m}" for m in MEASURES for kind in ("", "printed_")]
-    means = table.groupby("method", sort=False)[columns].mean()
+    some = table["runs"].groupby(table["method"]).transform("max") > 0
+    means = table[(table["runs"] > 0) | ~some].groupby("method", sort=False)[columns].mean()
     for m in MEASURES:
         means[f"{m}_difference"] = 100 * (means[m] - means[f"printed_{m}"])
     return means.reset_index()

@@ -63,6 +63,17 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(300)
 
 
+def opened(page: Page, address: str, path: str = "") -> Page:
+    page.goto(f"{address}/{path}")
+    settle(page)
+    return page
+
+
+def metric(page: Page, label: str) -> float:
+    found = page.locator('[data-testid="stMetric"]', has_text=label).first
+    return float(found.locator('[data-testid="stMetricValue"]').inner_text().replace(",", ""))
+
+
 def picture(page: Page, name: str) -> None:
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"{name}.png")

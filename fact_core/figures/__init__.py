@@ -7,6 +7,7 @@ from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, coordinates
 from .selection import consensus_matrix, correlation_bars, criterion_curves, setting_map
+from .study import heat_map, scores_against_k, sensitivity
 
 __all__ = [
     "Colouring",
@@ -24,6 +25,9 @@ __all__ = [
     "correlation_bars",
     "criterion_curves",
     "curves",
+    "heat_map",
     "link_matrix",
+    "scores_against_k",
+    "sensitivity",
     "setting_map",
 ]
