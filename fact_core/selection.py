@@ -206,6 +206,12 @@ class Suggestion:
         return not self.doubts
 
     @property
+    def row(self) -> dict[str, Any]:
+        """The row of the table for this choice."""
+        row = self.table.iloc[_settings(self.table).index((self.k, self.value))]
+        return {str(name): value for name, value in row.items()}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Keywords of `fit`."""
         return {"n_clusters": self.k} | ({} if self.parameter is None else {self.parameter.name: self.value})
@@ -245,7 +251,7 @@ def _doubts(evidence: Evidence, found: Setting, others: list[Setting], free_k: b
             if len(ks) > 1
             else (f"The data do not decide on {p.symbol}: with one of the runs left out it would be {_or(values)}.")
         )
-    agreed = dict(zip(_settings(table), table["agreement"], strict=True))[found]
+    agreed = table["agreement"].iloc[_settings(table).index(found)]
     if agreed < FOUND_AGAIN:
         yield f"Two runs agree by {agreed:.2f} only, so no setting finds clusters that other documents and seeds find again."
     edges: list[tuple[str, float, pd.Series, float]] = [("k", found[0], table["k"], 2)] if free_k else []

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from helpers import clustered, small_corpus
+from helpers import small_corpus
 
 import fact_core as fc
 from fact_core.__main__ import main
@@ -237,8 +237,12 @@ def home(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-d
 
 @pytest.fixture(scope="module")
 def corpus() -> fc.Corpus:
-    X, topic = clustered(90, 60, k=4, noise=0.25, sharp=8)
-    return fc.from_matrix(sp.csr_array(np.where(X > 0.02, X, 0)), labels=topic, name="four topics")
+    """Four topics: documents of 14 words, of which seven in ten come from the twelve of their topic, the others from twelve they share."""
+    rng, topic, X = np.random.default_rng(0), np.arange(90) % 4, np.zeros((90, 60))
+    for i, c in enumerate(topic):
+        own = rng.random(14) < 0.7
+        np.add.at(X[i], np.where(own, 12 * c + rng.integers(12, size=14), 48 + rng.integers(12, size=14)), 1)
+    return fc.from_matrix(sp.csr_array(X / np.linalg.norm(X, axis=1, keepdims=True)), labels=topic, name="four topics")
 
 
 GRID = {"ks": [2, 3, 4, 5, 6], "values": [10.0, 100.0], "runs": 4, "options": {"max_iter": 60, "restarts": 2}}

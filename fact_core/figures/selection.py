@@ -26,8 +26,9 @@ def criterion_curves(table: pd.DataFrame, criterion: str, symbol: str = "", chos
             line={"color": colour(i), "width": 2.5, "dash": DASHES[i % len(DASHES)]},
             hovertemplate="k = %{x}<br>%{y:.3f}<extra>" + name + "</extra>",
         )  # fmt: skip
+    for i, value in enumerate(values):
         if chosen is not None and (value == chosen[1] or (value != value and chosen[1] is None)):
-            here = own[own["k"] == chosen[0]]
+            here = table[(table["k"] == chosen[0]) & (table["value"].isna() if value != value else table["value"] == value)]
             figure.add_scatter(
                 x=here["k"], y=here[criterion], name="suggested", mode="markers", hoverinfo="skip",
                 marker={"size": 18, "symbol": "circle-open", "color": colour(i), "line": {"width": 3}},
@@ -45,7 +46,7 @@ def setting_map(table: pd.DataFrame, criterion: str, symbol: str, chosen: tuple[
     figure = go.Figure(
         go.Heatmap(
             z=grid.to_numpy(), x=list(grid.columns), y=ys, colorscale=SEQUENTIAL, xgap=2, ygap=2, text=np.round(grid.to_numpy(), 2),
-            texttemplate="%{text}", colorbar={"title": {"text": criterion}}, hovertemplate="k = %{x}<br>%{y}<br>%{z:.3f}<extra></extra>",
+            texttemplate="%{text}", showscale=False, hovertemplate="k = %{x}<br>%{y}<br>%{z:.3f}<extra></extra>",
         )
     )  # fmt: skip
     if chosen is not None and chosen[1] is not None:
@@ -61,11 +62,12 @@ def consensus_matrix(C: np.ndarray, documents: int) -> go.Figure:
     """How often each two documents are together, ordered so that clusters are blocks; `documents` is how many there are in all."""
     figure = go.Figure(
         go.Heatmap(
-            z=C, zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": {"text": "together"}},
+            z=C, zmin=0, zmax=1, colorscale=SEQUENTIAL, showscale=False,
             hovertemplate="together in %{z:.0%} of the runs that had both<extra></extra>",
         )
     )  # fmt: skip
     finish(figure, x=f"documents ({len(C)} of {documents})", y="documents", height=430)
+    figure.update_layout(plot_bgcolor=NEUTRAL)  # where no run had both documents
     figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, scaleanchor="x", constrain="domain")
     figure.update_xaxes(showticklabels=False, showgrid=False, constrain="domain")
     return figure
