@@ -136,7 +136,13 @@ def run_select(options: argparse.Namespace) -> None:
     if options.out:
         write(options.out, table)
     if options.json:
-        said = {"suggestion": found.settings, "decided": found.decided, "doubts": found.doubts, "settings": json.loads(as_json(table))}
+        said = {
+            "suggestion": found.settings,
+            "decided": found.decided,
+            "doubts": found.doubts,
+            "hints": found.hints,
+            "settings": json.loads(as_json(table)),
+        }
         print(json.dumps(said | {"correlations": selection.correlations(table)}, indent=2, ensure_ascii=False))
     elif not options.out:
         print(f"{table.drop(columns='runs').round(3).to_string(index=False, na_rep='')}\n\n{found}")

@@ -200,6 +200,7 @@ class Suggestion:
     parameter: Param | None
     table: pd.DataFrame
     doubts: tuple[str, ...]  # sentences; none where the data decide
+    hints: tuple[str, ...]  # what else might be tried
 
     @property
     def decided(self) -> bool:
@@ -218,7 +219,7 @@ class Suggestion:
 
     def __str__(self) -> str:
         said = "" if self.parameter is None else f" and {self.parameter.symbol} = {self.value:g}"
-        return " ".join([f"k = {self.k}{said}.", *self.doubts])
+        return " ".join([f"k = {self.k}{said}.", *self.doubts, *self.hints])
 
 
 def judged(evidence: Evidence, *, k: int | None = None, value: Any = None) -> Suggestion:
@@ -236,24 +237,26 @@ def judged(evidence: Evidence, *, k: int | None = None, value: Any = None) -> Su
 
     found = best(evidence.table)
     others = [best(table) for table in evidence.left_out]
-    return Suggestion(*found, evidence.parameter, evidence.table, tuple(_doubts(evidence, found, others, k is None, value is None)))
+    doubts, hints = _doubts(evidence, found, others), _edges(evidence, found, k is None, value is None)
+    return Suggestion(*found, evidence.parameter, evidence.table, tuple(doubts), tuple(hints))
 
 
-def _doubts(evidence: Evidence, found: Setting, others: list[Setting], free_k: bool, free_value: bool) -> Iterable[str]:
+def _doubts(evidence: Evidence, found: Setting, others: list[Setting]) -> Iterable[str]:
     table, p = evidence.table, evidence.parameter
     ks = sorted({found[0], *(k for k, _ in others)})
     values = sorted({found[1], *(v for _, v in others)}) if p is not None else []
     if len(ks) > 1:
         yield f"The data do not decide on k: with one of the runs left out it would be {_or(ks)}."
     if p is not None and len(values) > 1:
-        yield (
-            f"They do not decide on {p.symbol} either: {_or(values)}."
-            if len(ks) > 1
-            else (f"The data do not decide on {p.symbol}: with one of the runs left out it would be {_or(values)}.")
-        )
+        start = f"They do not decide on {p.symbol} either" if len(ks) > 1 else f"The data do not decide on {p.symbol}"
+        yield f"{start}: with one of the runs left out it would be {_or(values)}."
     agreed = table["agreement"].iloc[_settings(table).index(found)]
     if agreed < FOUND_AGAIN:
-        yield f"Two runs agree by {agreed:.2f} only, so no setting finds clusters that other documents and seeds find again."
+        yield f"Even there two runs agree by {agreed:.2f} only: other documents and other seeds give other clusters."
+
+
+def _edges(evidence: Evidence, found: Setting, free_k: bool, free_value: bool) -> Iterable[str]:
+    table, p = evidence.table, evidence.parameter
     edges: list[tuple[str, float, pd.Series, float]] = [("k", found[0], table["k"], 2)] if free_k else []
     edges += [(p.symbol, found[1], table["value"], p.low)] if free_value and p is not None else []
     for what, here, tried, least in edges:

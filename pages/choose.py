@@ -60,9 +60,10 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     so_far = "" if job.status().over else "So far: "
     title = f"{so_far}**k = {found.k}**" + ("" if p is None else f" and **{symbol} = {found.value:g}**")
     if found.decided:
-        words.success(f"{title}. Leaving out any one of the runs leads to the same choice.", icon=":material/check_circle:")
+        why = ("Leaving out any one of the runs leads to the same choice.", *found.hints)
+        words.success(f"{title}. {' '.join(why)}", icon=":material/check_circle:")
     else:
-        words.warning(f"{title}, with doubts. {' '.join(found.doubts)}", icon=":material/help:")
+        words.warning(f"{title}, with doubts. {' '.join((*found.doubts, *found.hints))}", icon=":material/help:")
     if button.button("Explore it", icon=":material/explore:", width="stretch"):
         open_choice(method, p, *chosen)
     table = found.table

@@ -201,14 +201,15 @@ def test_a_sentence_where_nothing_is_found_again() -> None:
     grid = {(k, lam): 0.4 if (k, lam) == (4, 10.0) else 0.1 for k in (3, 4, 5) for lam in (1.0, 10.0, 100.0)}
     found = judged(made_up(grid))
     assert (found.k, found.value) == (4, 10.0)
-    assert any("find again" in doubt for doubt in found.doubts)
+    assert any("give other clusters" in doubt for doubt in found.doubts)
 
 
 def test_a_sentence_at_the_edge_of_what_was_tried() -> None:
     largest = judged(made_up({(k, 10.0): 0.95 if k == 5 else 0.4 for k in (3, 4, 5)}))
     assert "k = 5 is the largest that was tried" in str(largest)
     smallest = judged(made_up({(k, 10.0): 0.95 if k == 2 else 0.4 for k in (2, 3, 4)}))
-    assert smallest.decided  # there is no smaller one
+    assert smallest.hints == ()  # there is no smaller one
+    assert largest.decided
 
 
 def test_a_criterion_that_is_not_known_everywhere_does_not_count() -> None:
@@ -292,7 +293,7 @@ def test_evidence_of_half_a_job(home: None, corpus: fc.Corpus) -> None:
 def test_a_method_without_parameter_and_a_corpus_by_name(home: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["select", "--corpus", "three-topics", "--algorithm", "kmeans", "--k", "2-4", "--runs", "3", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert set(said) == {"suggestion", "decided", "doubts", "settings", "correlations"}
+    assert set(said) == {"suggestion", "decided", "doubts", "hints", "settings", "correlations"}
     assert list(said["suggestion"]) == ["n_clusters"]
     assert [row["k"] for row in said["settings"]] == [2, 3, 4]
     assert main(["select", "--corpus", "three-topics", "--algorithm", "kmeans", "--k", "1-4"]) == 2
