@@ -24,6 +24,7 @@ from .corpus import from_matrix
 from .corpus.model import Matrix
 from .errors import FactScopeError
 from .fit import fit
+from .graph import BLOCK
 
 UNKNOWN = -1  # scikit-learn's mark of a document whose class is not known
 
@@ -77,9 +78,11 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMi
         place = {key: i for i, key in reversed(list(enumerate(self._keys)))}  # of equal documents the first
         known = np.array([place.get(key, -1) for key in keys])
         V, labels = self.embedding_[known], self.labels_[known]
-        if len(new := np.flatnonzero(known < 0)):
-            placed = self.result_.place(X[new])
-            V[new], labels[new] = placed.embedding, placed.labels
+        new = np.flatnonzero(known < 0)
+        at_once = max(1, BLOCK // len(self._keys))  # similarities to the documents of the fit are held for so many
+        for some in (new[first : first + at_once] for first in range(0, len(new), at_once)):
+            placed = self.result_.place(X[some])
+            V[some], labels[some] = placed.embedding, placed.labels
         return V, labels
 
     def _known(self, X: Matrix, y: Any, k: int | None) -> dict[str, Any]:

@@ -108,6 +108,20 @@ def test_sparse_stays_sparse_and_agrees_with_dense() -> None:
     assert np.allclose(sparse.transform(new), dense.transform(sp.csr_matrix(new)))
 
 
+def test_many_documents_are_placed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = clustered(30, 20)
+    model = LCCF(3, max_iter=30, random_state=0).fit(X)
+    new = clustered(25, 20, seed=2)[0]
+    at_once = model.transform(new), model.predict(new)
+    sizes = []
+    place = type(model.result_).place
+    monkeypatch.setattr(type(model.result_), "place", lambda self, rows: sizes.append(rows.shape[0]) or place(self, rows))
+    monkeypatch.setattr(estimators, "BLOCK", 30 * 7)
+    assert np.allclose(model.transform(new), at_once[0])
+    assert sizes == [7, 7, 7, 4]
+    assert np.array_equal(model.predict(new), at_once[1])
+
+
 def test_reconstruction_error_is_that_of_the_factors() -> None:
     X, _ = clustered(30, 20)
     K = X @ X.T

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+pytest.importorskip("ipykernel", reason="ipykernel is not installed: it wants Python 3.11")
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
