@@ -262,6 +262,8 @@ def arrays_of(result: Result) -> Arrays:
 
 def label_free(result: Result) -> dict[str, float]:
     """Scores that need no classes: silhouette in the coordinates, cut of the graph, and coherence of the concepts where terms are words."""
+    if "label_free" in result.__dict__:  # it came with them from where it was computed
+        return result.__dict__["label_free"]
     n, counts = len(result.labels), result.corpus.counts
     S = graph_of(result.corpus, min(5, n - 1), GraphWeights.COSINE)
     found = {"silhouette": silhouette(result.embedding, result.labels), "cut": cut(S, result.labels, result.n_clusters)}

@@ -98,6 +98,15 @@ def test_documents_of_the_fit_keep_their_coordinates() -> None:
     assert np.array_equal(model.predict(np.vstack([X, new]))[:30], model.labels_)
 
 
+def test_equal_documents_keep_their_own_coordinates() -> None:
+    X = np.repeat(clustered(15, 20)[0], 2, axis=0)
+    model = LCCF(3, lam=0, max_iter=3, restarts=1, random_state=0)  # so short a run leaves equal documents apart
+    V = model.fit_transform(X)
+    assert not np.allclose(V[0], V[1])
+    assert np.array_equal(model.transform(X), V)
+    assert np.array_equal(model.transform(X[1:2]), V[:1])
+
+
 def test_sparse_stays_sparse_and_agrees_with_dense() -> None:
     X, _ = clustered(30, 20)
     sparse, dense = (LCCF(3, max_iter=30, random_state=0).fit(A) for A in (sp.csr_array(X), X))
