@@ -171,7 +171,7 @@ def evidence_of(job: Job, n: int, store: Store | None = None) -> Evidence | None
     kept = store.get(addresses)
     rows, labellings = [], dict[Setting, dict[int, np.ndarray]]()
     for cell, address in zip(cells, addresses, strict=bool(addresses)):
-        labels = (store.arrays(address) or {}).get("labels") if address in kept else None
+        labels = (store.arrays(address, "labels") or {}).get("labels") if address in kept else None
         if labels is None:
             continue
         k = cell.point["n_clusters"]

@@ -9,11 +9,24 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from helpers import small_corpus
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
 
 import fact_core as fc
 from fact_core.__main__ import main
 from fact_core.corpus.model import sample_rows
-from fact_core.criteria import agreement, coherence, consensus, consensus_documents, consensus_order, cophenetic, cut, mean_agreement
+from fact_core.criteria import (
+    agreement,
+    coherence,
+    consensus,
+    consensus_documents,
+    consensus_order,
+    cophenetic,
+    cut,
+    mean_agreement,
+    rand_index,
+)
 from fact_core.errors import FactScopeError
 from fact_core.figures import consensus_matrix, correlation_bars, criterion_curves, setting_map
 from fact_core.jobs import Job, start
@@ -77,6 +90,13 @@ def test_agreement_is_taken_on_documents_both_runs_had() -> None:
     assert error == pytest.approx(np.sqrt(2 / 3 * np.sum((without - np.mean(without)) ** 2)))
     assert np.isnan(mean_agreement(np.eye(1))[0])
     assert np.isnan(mean_agreement(np.ones((2, 2)))[1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=30))
+def test_rand_index_is_the_adjusted_one(pairs: list[tuple[int, int]]) -> None:
+    a, b = np.array(pairs).T
+    assert rand_index(a, b) == pytest.approx(adjusted_rand_score(a, b), abs=1e-12)
 
 
 def test_consensus_and_cophenetic_correlation() -> None:
