@@ -203,6 +203,15 @@ def test_the_highest_score_is_suggested_and_decided() -> None:
         judged(made_up(grid), k=9)
 
 
+def test_a_run_left_out_is_left_out_of_everything() -> None:
+    evidence = made_up({(3, 1.0): 0.8, (4, 1.0): 0.6}, noise=0.1)
+    for seed, table in enumerate(evidence.left_out):
+        rest = [own for s, own in evidence.labellings[3, 1.0].items() if s != seed]
+        assert table["agreement"][0] == pytest.approx(mean_agreement(agreement(rest))[0])
+        kept = evidence.runs[(evidence.runs["k"] == 3) & (evidence.runs["seed"] != seed)]
+        assert table["cut"][0] == pytest.approx(kept["cut"].mean())
+
+
 def test_a_low_cut_outweighs_equal_agreement() -> None:
     grid = {(k, 10.0): 1.0 for k in (3, 4, 5, 6)}
     cuts = {(3, 10.0): 0.3, (4, 10.0): 0.02, (5, 10.0): 0.3, (6, 10.0): 0.4}
@@ -299,7 +308,12 @@ def test_evidence_of_half_a_job(home: None, corpus: fc.Corpus) -> None:
     assert some is not None
     assert set(some.table["k"]) == {2, 3, 4}
     assert some.table["runs"].eq(3).all()
-    C = evidence_of(job, len(corpus)).consensus((4, 10.0))
+    whole = evidence_of(job, len(corpus))
+    for seed, labels in whole.labellings[4, 10.0].items():
+        seen = sample_rows(90, 0.8, seed)
+        assert np.array_equal(np.flatnonzero(labels >= 0), seen)
+        assert adjusted_rand_score(corpus.labels[seen], labels[seen]) > 0.9
+    C = whole.consensus((4, 10.0))
     assert C.shape == (90, 90)
     assert np.nanmax(np.abs(C - C.T)) == 0
 
