@@ -18,16 +18,24 @@ import scipy.sparse as sp
 from .errors import FactScopeError
 from .result import Result
 
+NOT_INSTALLED = "{name} is not installed; pip install 'factscope[{extra}]' brings it."
+
 
 def shares(result: Result) -> tuple[np.ndarray, np.ndarray]:
     """Documents × concepts and concepts × terms, each row adding up to 1.
 
     A document or concept that is left with nothing has the same share of everything.
     """
-    V, U = result.embedding, result.basis.T
-    if V.min() < 0 or U.min() < 0:
-        raise FactScopeError(f"{result.algorithm.title} has negative coordinates here, which are no shares of a document.")
-    return _rows_to_one(V), _rows_to_one(U)
+    if (why := shares_refusal(result)) is not None:
+        raise FactScopeError(why)
+    return _rows_to_one(result.embedding), _rows_to_one(result.basis.T)
+
+
+def shares_refusal(result: Result) -> str | None:
+    """Why a result has no shares, in a sentence; None if it has."""
+    if result.embedding.min() < 0 or result.basis.min() < 0:
+        return f"{result.algorithm.title} has negative coordinates here, which are no shares of a document."
+    return None
 
 
 def concept_names(result: Result, terms: int = 3) -> list[str]:
@@ -63,8 +71,13 @@ def pyldavis_page(result: Result, **options: Any) -> str:
     return f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>pyLDAvis</title></head><body>{body}</body></html>\n'
 
 
-def has_pyldavis() -> bool:
-    return importlib.util.find_spec("pyLDAvis") is not None
+def pyldavis_refusal(result: Result) -> str | None:
+    """Why pyLDAvis cannot show a result, in a sentence; None if it can."""
+    if importlib.util.find_spec("pyLDAvis") is None:
+        return NOT_INSTALLED.format(name="pyLDAvis", extra="pyldavis")
+    if result.n_clusters < 2:
+        return "pyLDAvis needs two concepts at least."
+    return shares_refusal(result)
 
 
 # topicwizard ------------------------------------------------------------------------------------------------------------------
@@ -109,4 +122,4 @@ def _package(name: str, extra: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise FactScopeError(f"{name} is not installed; pip install 'factscope[{extra}]' brings it.") from None
+        raise FactScopeError(NOT_INSTALLED.format(name=name, extra=extra)) from None

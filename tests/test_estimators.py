@@ -57,6 +57,7 @@ def test_signatures_and_docstrings_are_the_methods_own(cls: type[estimators.Fact
         if p.name != "share":
             assert signature.parameters[p.name].default == p.default
             assert p.doc in cls.__doc__
+    assert "share" not in signature.parameters  # y says whose classes are known
     documented = cls.__doc__.split("Attributes")[0]
     assert all(f"\n{name} : " in documented for name in signature.parameters)
     assert cls.method.formula in cls.__doc__

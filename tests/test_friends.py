@@ -57,6 +57,15 @@ def test_the_page_of_pyldavis_loads_nothing_from_the_web(result: fc.Result) -> N
     assert result.concepts(1)[0][0][0] in page
 
 
+def test_what_pyldavis_cannot_show_is_said(result: fc.Result) -> None:
+    pytest.importorskip("pyLDAvis", reason="pyLDAvis is not installed")
+    assert friends.pyldavis_refusal(result) is None
+    assert "two concepts" in friends.pyldavis_refusal(fc.fit(result.corpus, "nmf", n_clusters=1, max_iter=2))
+    assert "negative" in friends.pyldavis_refusal(fc.fit(result.corpus, "lsi", n_clusters=3))
+    two = fc.fit(result.corpus, "nmf", n_clusters=2, max_iter=5)
+    assert len(friends.to_pyldavis(two).topic_coordinates) == 2
+
+
 def test_topicwizards_data(result: fc.Result) -> None:
     data = friends.to_topicwizard(result)
     corpus, n, m = result.corpus, len(result.corpus), len(result.corpus.terms)

@@ -68,8 +68,9 @@ def consensus_matrix(C: np.ndarray, documents: int) -> go.Figure:
     )  # fmt: skip
     finish(figure, x=f"documents ({len(C)} of {documents})", y="documents", height=430)
     figure.update_layout(plot_bgcolor=NEUTRAL)  # where no run had both documents
-    figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, scaleanchor="x", constrain="domain")
-    figure.update_xaxes(showticklabels=False, showgrid=False, constrain="domain")
+    edge = len(C) - 0.5
+    figure.update_yaxes(range=[edge, -0.5], showticklabels=False, showgrid=False, scaleanchor="x", constrain="domain")
+    figure.update_xaxes(range=[-0.5, edge], showticklabels=False, showgrid=False, constrain="domain")
     return figure
 
 
