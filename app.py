@@ -14,6 +14,7 @@ pages = [
     st.Page("pages/corpus.py", title="Corpus", icon=":material/library_books:"),
     st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
     st.Page("pages/sensitivity.py", title="Sensitivity", icon=":material/tune:"),
+    st.Page("pages/choose.py", title="Choose k and λ", icon=":material/adjust:"),
     st.Page("pages/coordinates.py", title="Coordinates", icon=":material/scatter_plot:"),
     st.Page("pages/concepts.py", title="Concepts", icon=":material/lightbulb:"),
     st.Page("pages/constraints.py", title="Constraints", icon=":material/link:"),

@@ -112,6 +112,7 @@ class Algorithm:
     repeatable: ClassVar[tuple[str, ...]] = ()  # the blocks whose products do not change with them: cheap to update again
     multiplicative: ClassVar[bool] = True  # every update moves each entry against its partial derivative
     monotone: ClassVar[bool] = True  # no update can raise the objective, by proof
+    clusters_are_classes: ClassVar[bool] = False  # it finds the classes it is told of, so their number is that of the clusters
     parameters: ClassVar[tuple[Param, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -173,6 +174,10 @@ class Algorithm:
     def place(self, problem: Problem, factors: Factors, new: Newcomers) -> np.ndarray:
         """Coordinates of documents that were not there, everything else held; on the scale of :meth:`embedding`."""
         raise NotImplementedError
+
+    def error(self, problem: Problem, factors: Factors, terms: dict[str, float]) -> float:
+        """‖what is approximated − its approximation‖, from the terms of the objective at the end."""
+        return float(np.sqrt(max(terms["fit"], 0.0)))
 
     # What every method has ------------------------------------------------------------------------------------------------
 
@@ -293,3 +298,9 @@ def rooted(V: np.ndarray, b: np.ndarray, plus: np.ndarray, minus: np.ndarray) ->
 def combination(problem: Problem, W: np.ndarray) -> np.ndarray:
     """X·W: concepts as combinations of documents."""
     return times(problem.X, W)
+
+
+def residual(problem: Problem, H: np.ndarray, G: np.ndarray) -> float:
+    """‖A − HGᵀ‖, A the kernel."""
+    square = problem.K.squared_norm - 2 * inner(G, problem.K @ H) + inner(H.T @ H, G.T @ G)
+    return float(np.sqrt(max(square, 0.0)))

@@ -35,6 +35,7 @@ from .base import (
     combination,
     inner,
     least_squares,
+    residual,
 )
 from .starts import Start, indicator
 
@@ -113,6 +114,10 @@ class PSPt(Algorithm):
         )
         off = PP - np.eye(problem.k)
         return {"fit": alpha * fit, "orthogonality": beta * inner(off, off)}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        P, S = f["P"], np.diag(f["s"])
+        return residual(problem, P @ S, P)
 
     def embedding(self, problem: Problem, f: Factors) -> np.ndarray:
         return f["P"]

@@ -95,6 +95,9 @@ class SparseNMF(NMF):
         V, XtU, UU = f["V"], given["XtU"], given["UU"]
         return {"fit": 0.5 * (problem.K.trace / scale(problem) ** 2 - 2 * inner(V, XtU) + inner(V.mT @ V, UU))}
 
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        return scale(problem) * float(np.sqrt(max(2 * terms["fit"], 0.0)))
+
 
 def scale(problem: Problem) -> float:
     return float(problem.X.max()) or 1.0

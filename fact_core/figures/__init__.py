@@ -6,6 +6,7 @@ from .concepts import concept_terms
 from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, coordinates
+from .selection import consensus_matrix, correlation_bars, criterion_curves, setting_map
 from .study import heat_map, scores_against_k, sensitivity
 
 __all__ = [
@@ -17,12 +18,16 @@ __all__ = [
     "cluster_sizes",
     "concept_terms",
     "confusion",
+    "consensus_matrix",
     "constraint_effect",
     "convergence",
     "coordinates",
+    "correlation_bars",
+    "criterion_curves",
     "curves",
     "heat_map",
     "link_matrix",
     "scores_against_k",
     "sensitivity",
+    "setting_map",
 ]
