@@ -8,6 +8,12 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nothing that was kept before answers for the code of today, and nothing of the tests is kept."""
+    os.environ["FACTSCOPE_HOME"] = str(tmp_path_factory.mktemp("home"))
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of the authors' files, which may not be shipped: FACTSCOPE_DATA, or ../shared/data beside the repository."""

@@ -33,7 +33,7 @@ def cell(seed: int = 0, method: str = "LCCF-NCW", **options: Any) -> Cell:
     return made[0]
 
 
-def kept(store: Store, seed: int = 0, owner: str = "", **options: Any) -> Run:
+def kept(store: Store, seed: int = 0, owner: str | None = "", **options: Any) -> Run:
     found = run_cell(cell(seed, **options), CORPUS)
     assert found is not None
     store.keep(*found, owner=owner)
@@ -89,9 +89,11 @@ def test_a_result_of_a_page_is_kept_and_reopened_by_name(store: Store) -> None:
 def test_find_name_delete_export(store: Store, tmp_path: Path) -> None:
     first, second = kept(store, 0), kept(store, 1, method="nmf")
     hidden = kept(store, 2, owner="somebody")
-    assert [k.run.address for k in store.find()] == [hidden.address, second.address, first.address]
-    assert [k.run.address for k in store.find(owner="me")] == [second.address, first.address]
-    assert len(store.find(owner="somebody")) == 3
+    cell = kept(store, 3, owner=None)
+    assert [k.run.address for k in store.find()] == [cell.address, hidden.address, second.address, first.address]
+    assert [k.run.address for k in store.find(owner="")] == [second.address, first.address]
+    assert [k.run.address for k in store.find(owner="somebody")] == [hidden.address]
+    store.delete([cell.address])
     store.name(first.address, " 100 % sure_thing ")
     assert [k.name for k in store.find("100 % sure_")] == ["100 % sure_thing"]
     assert store.find("%nmf%") == []
@@ -103,6 +105,18 @@ def test_find_name_delete_export(store: Store, tmp_path: Path) -> None:
     store.delete([first.address])
     assert store.get([first.address]) == {}
     assert not store._file(first.address).exists()
+
+
+def test_a_run_stays_while_it_is_in_somebody_elses_history(store: Store) -> None:
+    run = kept(store, owner="a")
+    store.remember(run.address, "b")
+    store.name(run.address, "ours", "a")
+    assert [k.name for k in store.find(owner="b")] == [""]  # names are one's own
+    store.delete([run.address], "a")
+    assert store.find(owner="a") == []
+    assert [k.run.address for k in store.find(owner="b")] == [run.address]
+    store.delete([run.address], "b")
+    assert store.get([run.address]) == {}
 
 
 def test_least_recently_used_arrays_go_first_then_runs_and_named_ones_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

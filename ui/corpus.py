@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -17,6 +18,30 @@ FIRST_CLASSES = 6
 UPLOADED = " (uploaded)"
 
 Files = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the documents of a page come from, in the plain words a study, a kept run and a report use."""
+
+    name: str  # in the list of corpora
+    whole: Corpus = field(repr=False)
+    reading: dict[str, Any]  # options of `load_corpus`
+    select: dict[str, Any]  # keywords of `Corpus.select`; empty for all of it
+
+    @property
+    def upload(self) -> bool:
+        return self.name.endswith(UPLOADED)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """How `load_corpus` finds the whole again; empty for an upload."""
+        return {} if self.upload else {"corpus": self.name, "reading": self.reading}
+
+
+def origin_of(corpus: Corpus) -> Origin:
+    """Where a corpus chosen in the sidebar comes from."""
+    return st.session_state["origins"][corpus.fingerprint]
 
 
 @st.cache_resource(show_spinner="Reading the corpus …", max_entries=16)
@@ -53,6 +78,13 @@ def corpus_names() -> list[str]:
 def reading_options(name: str) -> dict[str, Any]:
     """How the corpus page says this corpus is to be read."""
     return {key: value for key, value in st.session_state.get("reading", {}).get(name, {}).items() if value is not None}
+
+
+def read_as(name: str, options: dict[str, Any]) -> None:
+    """Read this corpus so from now on, as the corpus page would."""
+    st.session_state.setdefault("reading", {})[name] = dict(options)
+    for key in [k for k in st.session_state if str(k).startswith(f"read.{name}.")]:
+        del st.session_state[key]
 
 
 STOP_WORDS = {None: "English", "none": "keep all words"}
@@ -147,14 +179,24 @@ def pick_corpus(key: str = "corpus", default: str = DEFAULT) -> tuple[str, Corpu
 def choose_classes(name: str, whole: Corpus) -> Corpus:
     """Widgets for the choice of classes; the chosen part."""
     if whole.labels is None:
-        return whole
+        return part(name, whole)
     view = DEFAULT_VIEW if name == DEFAULT else {}
     first = [c for c in whole.label_names if c in view.get("classes", ())] or _first_classes(whole)
     chosen = links.choices(
         "Classes", whole.label_names, first, f"{name}.classes", placeholder="all classes", help="Nothing chosen means all of them."
     )
     at_most = links.number("Documents per class, at most", 2, 10**6, view.get("at_most"), f"{name}.at_most", placeholder="all", step=10)
-    return _selected(whole, whole.fingerprint, tuple(c for c in whole.label_names if c in (chosen or whole.label_names)), at_most)
+    return part(name, whole, tuple(c for c in whole.label_names if c in (chosen or whole.label_names)), at_most)
+
+
+def part(name: str, whole: Corpus, classes: tuple[str, ...] = (), at_most: int | None = None) -> Corpus:
+    """Some classes of a corpus, whose origin is then known."""
+    some = bool(classes) and (classes != whole.label_names or at_most is not None)
+    corpus = _selected(whole, whole.fingerprint, classes, at_most) if some else whole
+    select: dict[str, Any] = {"classes": list(classes)} if some and classes != whole.label_names else {}
+    select |= {"at_most": at_most} if some and at_most is not None else {}
+    st.session_state.setdefault("origins", {})[corpus.fingerprint] = Origin(name, whole, reading_options(name), select)
+    return corpus
 
 
 def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:

@@ -8,6 +8,7 @@ theirs when a page does not draw them), and the link follows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -61,7 +62,12 @@ def choices(label: str, options: Sequence[str], default: list[str], key: str, **
 
 
 def stops(label: str, values: Sequence[float], default: float, key: str, **more: Any) -> float:
-    """A slider over given values, such as those of a logarithmic scale."""
+    """A slider over given values, such as those of a logarithmic scale, and one more where it was chosen elsewhere."""
+    low, high = min(values), max(values)
+    _drop(key, lambda value: isinstance(value, int | float) and low <= value <= high)
+    for given in (st.session_state.get(key), st.session_state.get("chosen", {}).get(key), *st.query_params.get_all(key)[:1]):
+        with suppress(TypeError, ValueError):
+            values = sorted({*values, _within(float(given), low, high)})
     draw = lambda: st.select_slider(label, values, key=key, format_func=lambda v: f"{v:g}", **more)  # noqa: E731
     return _linked(key, default, lambda given: _among(float(given[0]), values), draw)
 

@@ -9,7 +9,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,9 @@ import fact_core as fc
 from fact_core.corpus import Corpus
 from fact_core.figures import convergence
 from fact_core.solve import Progress
+from fact_core.study import address
+
+from . import kept
 
 PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
 FRAME = 0.3  # seconds between two pictures of a growing curve
@@ -35,22 +38,26 @@ class Task:
     settings: dict[str, Any]
 
     @cached_property
-    def key(self) -> tuple[str, str, str]:
-        return self.corpus.fingerprint, self.method, json.dumps(self.settings, sort_keys=True)
+    def key(self) -> str:
+        """The same for the same question, however it was put."""
+        try:
+            return address(self.corpus.fingerprint, {}, self.method, self.settings)
+        except fc.FactScopeError:  # a question without an answer, which `fit` will refuse with the same sentence
+            return f"{self.corpus.fingerprint} {self.method} {json.dumps(self.settings, sort_keys=True)}"
 
 
 class Job:
-    """Tasks done one after another in a thread."""
+    """Tasks done one after another in a thread; each result is given to `keep` once a page can have it."""
 
-    def __init__(self, tasks: Sequence[Task]):
+    def __init__(self, tasks: Sequence[Task], keep: Callable[[Task, fc.Result], object]):
         self.tasks = list(tasks)
+        self._keep, self._memory = keep, _memory()
         self.results: list[fc.Result] = []
         self.error: Exception | None = None
         self.curve: dict[str, list[float]] = {}
         self.progress: Progress | None = None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self._stop, self._done = threading.Event(), threading.Event()
+        threading.Thread(target=self._work, daemon=True).start()
 
     def _work(self) -> None:
         try:
@@ -59,10 +66,16 @@ class Job:
                     return
                 found = fc.fit(task.corpus, task.method, progress=self._note, cancelled=self._stop.is_set, **task.settings)
                 if found.stopped != "cancelled":
-                    _memory().put(task.key, found)
+                    self._memory.put(task.key, found)
                 self.results.append(found)
+                if len(self.results) == len(self.tasks):
+                    self._done.set()
+                if found.stopped != "cancelled":
+                    self._keep(task, found)
         except Exception as error:  # shown on the page if a person caused it, raised there if we did
             self.error = error
+        finally:
+            self._done.set()
 
     def _note(self, at: Progress) -> None:
         if at.iterate.step == 0:
@@ -75,8 +88,7 @@ class Job:
         self._stop.set()
 
     def wait(self, seconds: float) -> bool:
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        return self._done.wait(seconds)
 
     @property
     def share(self) -> float:
@@ -114,7 +126,7 @@ def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     After Stop, what was finished is there, and the run that was stopped with the steps it had taken.
     """
     stopped: dict[Any, fc.Result] = st.session_state.setdefault(f"stopped-{page}", {})
-    found = {task.key: _memory().get(task.key) or stopped.get(task.key) for task in tasks}
+    found = {task.key: remembered(task) or stopped.get(task.key) for task in tasks}
     missing = [task for task in tasks if found[task.key] is None]
     if not missing:
         return [found[task.key] for task in tasks]  # type: ignore[misc]
@@ -123,7 +135,7 @@ def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     if job is None or [t.key for t in job.tasks] != [t.key for t in missing]:
         if job is not None:
             job.stop()
-        job = st.session_state[place] = Job(missing)
+        job = st.session_state[place] = Job(missing, kept.keeper(missing))
     if not job.wait(PATIENCE):
         _watch(place)
         st.stop()
@@ -168,5 +180,12 @@ def _watch(place: str) -> None:
 
 
 def remembered(task: Task) -> fc.Result | None:
-    """The result of a task, if it is still there."""
-    return _memory().get(task.key)
+    """The result of a task, if it is still there, in memory or in the store."""
+    result = _memory().get(task.key)
+    if result is None and (result := kept.recalled(task)) is not None:
+        remember(task, result)
+    return result
+
+
+def remember(task: Task, result: fc.Result) -> None:
+    _memory().put(task.key, result)

@@ -9,7 +9,7 @@ import streamlit as st
 import fact_core as fc
 from fact_core.algorithms import algorithms
 
-from . import controls, runs
+from . import controls, kept, runs
 from .corpus import corpus_in_sidebar
 
 
@@ -45,6 +45,8 @@ def workbench() -> Shown:
             st.stop()
         state["asked"] = asked = last
         result = runs.obtain("workbench", [asked])[0]
+    if result.stopped != "cancelled":
+        kept.enter(asked)
     earlier: runs.Task | None = state.get("asked before")
     previous = runs.remembered(earlier) if earlier is not None else None
     return Shown(result, previous, asked.key != task.key)

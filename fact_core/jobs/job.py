@@ -89,6 +89,10 @@ class Job:
         return Study.from_json(self.said["study"])
 
     @property
+    def exists(self) -> bool:
+        return (self.folder / "job.json").is_file()
+
+    @property
     def running(self) -> bool:
         return lock.held(self.folder / "lock")
 
@@ -207,29 +211,35 @@ def start(
     processes (all cores by default), `scheduler` the address of a Dask cluster instead (or `FACTSCOPE_SCHEDULER`). `with_parent` ends
     the job with the process that started it.
     """
-    cells = study.cells()  # what cannot be run is said now
-    if not cells:
+    if not study.cells():  # what cannot be run is said now
         raise FactScopeError("This study has nothing to run.")
-    upload = corpus.fingerprint if corpus is not None else ""
     scheduler = scheduler or os.environ.get("FACTSCOPE_SCHEDULER", "").strip() or None
-    name = hashlib.sha256(json.dumps([VERSION, study.as_json(), upload, owner, os.getcwd()], sort_keys=True).encode()).hexdigest()[:16]
-    job = Job(home() / "jobs" / name)
+    job = job_of(study, corpus, owner)
     if job.running:
         return job
     (job.folder / "corpus.npz").unlink(missing_ok=True)  # a file may have changed since
     if corpus is not None:
         save_corpus(corpus, job.folder / "corpus.npz")
-    said = {"study": study.as_json(), "title": study.title, "owner": owner, "upload": upload, "cwd": os.getcwd(), "workers": workers,
-            "scheduler": scheduler, "created": time.time(), "with_parent": with_parent}  # fmt: skip
+    said = {
+        "study": study.as_json(), "title": study.title, "owner": owner, "upload": corpus.fingerprint if corpus is not None else "",
+        "cwd": os.getcwd(), "workers": workers, "scheduler": scheduler, "created": time.time(), "with_parent": with_parent,
+    }  # fmt: skip
     job.write("job.json", said)
     job.resume(with_parent=with_parent)
     return job
 
 
+def job_of(study: Study, corpus: Corpus | None = None, owner: str = "") -> Job:
+    """The job of a study, whether it was started or not: the same question of the same person has the same job."""
+    upload = corpus.fingerprint if corpus is not None else ""
+    name = hashlib.sha256(json.dumps([VERSION, study.as_json(), upload, owner, os.getcwd()], sort_keys=True).encode()).hexdigest()[:16]
+    return Job(home() / "jobs" / name)
+
+
 def jobs(owner: str | None = None) -> list[Job]:
-    """All jobs, newest first; `owner` leaves out those of other sessions."""
+    """All jobs, newest first, or those of one owner."""
     try:
-        found = [Job(folder) for folder in (home() / "jobs").iterdir() if (folder / "job.json").is_file()]
+        found = [Job(folder) for folder in (home() / "jobs").iterdir() if Job(folder).exists]
     except OSError:
         return []
     known = []
@@ -237,12 +247,12 @@ def jobs(owner: str | None = None) -> list[Job]:
         with contextlib.suppress(FactScopeError):
             known.append((job.said, job))
     known.sort(key=lambda pair: -pair[0]["created"])
-    return [job for said, job in known if owner is None or said["owner"] in ("", owner)]
+    return [job for said, job in known if owner is None or said["owner"] == owner]
 
 
 def find_job(name: str) -> Job:
     job = Job(home() / "jobs" / name)
-    if not name.isalnum() or not (job.folder / "job.json").is_file():
+    if not name.isalnum() or not job.exists:
         raise FactScopeError(f"There is no job {name}.")
     return job
 

@@ -169,7 +169,7 @@ class Supervisor:
             if run.address != self.addresses[number]:
                 self.failures[number] = f"A worker of the cluster has another FactScope ({run.version}) than the one that asked."
                 return
-            self.store.keep(run, arrays, owner=self.said["owner"] if self.said["upload"] else "")
+            self.store.keep(run, arrays)
             log(f"kept {number}")
             self.done += 1
             self.computed += 1

@@ -2,7 +2,10 @@
 
 A run is found by its address (:func:`fact_core.study.address`). Everything is JSON and arrays, no pickles. What is damaged is set aside
 under a name that says so and computed again when somebody asks for it. Above the size limit (`FACTSCOPE_STORE`, 2 GB by default) arrays
-not used for longest are removed first, then whole runs; those with a name of their own last.
+not used for longest are removed first, then whole runs; those somebody has named last.
+
+What a person ran or opened is in that person's history, under a name of their own if they gave one. A run itself belongs to nobody: the
+same question has the same answer, and only who knows the documents can ask it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -35,9 +38,11 @@ from .files import put, unwritable
 LIMIT = "2GB"
 FRESH = 60.0  # seconds in which a second use of a run is not written down
 _TABLES = """
-CREATE TABLE IF NOT EXISTS runs (address TEXT PRIMARY KEY, body TEXT NOT NULL, corpus TEXT, method TEXT, name TEXT NOT NULL DEFAULT '',
-    owner TEXT NOT NULL DEFAULT '', created REAL, used REAL, size INTEGER, arrays INTEGER);
+CREATE TABLE IF NOT EXISTS runs (address TEXT PRIMARY KEY, body TEXT NOT NULL, corpus TEXT, method TEXT, created REAL, used REAL,
+    size INTEGER, arrays INTEGER);
 CREATE INDEX IF NOT EXISTS by_use ON runs (used);
+CREATE TABLE IF NOT EXISTS history (owner TEXT NOT NULL, address TEXT NOT NULL, name TEXT NOT NULL DEFAULT '', created REAL,
+    PRIMARY KEY (owner, address));
 CREATE TABLE IF NOT EXISTS claims (address TEXT PRIMARY KEY, owner TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS damaged (address TEXT, body TEXT, found REAL);
 """
@@ -54,8 +59,7 @@ class Kept:
     """A run in the store."""
 
     run: Run
-    name: str
-    owner: str  # the session of an upload; empty for what everybody may see
+    name: str  # that a person gave it
     created: float
     used: float
     size: int  # bytes on disk
@@ -83,8 +87,8 @@ class Store:
 
     # Runs -----------------------------------------------------------------------------------------------------------------
 
-    def keep(self, run: Run, arrays: Arrays | None = None, *, owner: str = "") -> None:
-        """Keep a finished run, and give up the claim on it."""
+    def keep(self, run: Run, arrays: Arrays | None = None, *, owner: str | None = None) -> None:
+        """Keep a finished run, and give up the claim on it; with an `owner` it is in that person's history, too."""
         body = json.dumps(asdict(run))
         size = len(body)
         if arrays:
@@ -93,16 +97,18 @@ class Store:
         now = time.time()
         with self._db() as db:
             db.execute(
-                "INSERT INTO runs (address, body, corpus, method, owner, created, used, size, arrays) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "INSERT INTO runs (address, body, corpus, method, created, used, size, arrays) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (address) DO UPDATE "
                 "SET used = excluded.used, size = max(size, excluded.size), arrays = max(arrays, excluded.arrays)",
-                (run.address, body, run.corpus, run.method, owner, now, now, size, int(bool(arrays))),
+                (run.address, body, run.corpus, run.method, now, now, size, int(bool(arrays))),
             )
             db.execute("DELETE FROM claims WHERE address = ?", (run.address,))
+            if owner is not None:
+                db.execute(_REMEMBER, (owner, run.address, now))
         self._make_room()
 
-    def get(self, addresses: Iterable[str]) -> dict[str, Kept]:
-        """Those of these runs that are here."""
+    def get(self, addresses: Iterable[str], owner: str = "") -> dict[str, Kept]:
+        """Those of these runs that are here, under the names `owner` gave them."""
         wanted = list(addresses)
         with self._db() as db:
             found = []
@@ -111,33 +117,45 @@ class Store:
                 marks = ",".join("?" * len(some))
                 now = time.time()
                 db.execute(f"UPDATE runs SET used = ? WHERE used <= ? AND address IN ({marks})", [now, now - FRESH, *some])
-                found += db.execute(f"{_SELECT} WHERE address IN ({marks})", some).fetchall()
+                found += db.execute(f"{_SELECT} AND h.owner = ? WHERE r.address IN ({marks}) GROUP BY r.address", [owner, *some]).fetchall()
         return {kept.run.address: kept for kept in self._read(found)}
 
+    def remember(self, address: str, owner: str) -> None:
+        """Put a kept run into a person's history."""
+        with self._db() as db:
+            db.execute(_REMEMBER, (owner, address, time.time()))
+
     def find(self, text: str = "", *, owner: str | None = None, limit: int = 200) -> list[Kept]:
-        """Runs whose name, corpus or method has this in it, newest first; `owner` leaves out what others uploaded."""
+        """Runs whose name, corpus or method has this in it, newest first: all of them, or those in the history of `owner`."""
         like = "%" + text.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        mine = "" if owner is None else "AND owner IN ('', ?)"
+        mine = "" if owner is None else "AND h.owner = ?"
         with self._db() as db:
             found = db.execute(
-                f"{_SELECT} WHERE (name || ' ' || corpus || ' ' || method) LIKE ? ESCAPE '\\' {mine} ORDER BY created DESC LIMIT ?",
+                f"{_SELECT} WHERE (coalesce(h.name, '') || ' ' || r.corpus || ' ' || r.method) LIKE ? ESCAPE '\\' {mine} "
+                "GROUP BY r.address ORDER BY max(coalesce(h.created, r.created)) DESC LIMIT ?",
                 [like, *([] if owner is None else [owner]), limit],
             ).fetchall()
         return self._read(found)
 
-    def name(self, address: str, name: str) -> None:
+    def name(self, address: str, name: str, owner: str = "") -> None:
         with self._db() as db:
-            db.execute("UPDATE runs SET name = ? WHERE address = ?", (name.strip(), address))
+            db.execute(_REMEMBER, (owner, address, time.time()))
+            db.execute("UPDATE history SET name = ? WHERE owner = ? AND address = ?", (name.strip(), owner, address))
 
-    def delete(self, addresses: Iterable[str]) -> None:
+    def delete(self, addresses: Iterable[str], owner: str | None = None) -> None:
+        """Forget runs; with an `owner`, only that person's, and a run stays while it is in somebody else's history."""
         for address in list(addresses):
             with self._db() as db:
+                who = "owner" if owner is None else "?"
+                db.execute(f"DELETE FROM history WHERE address = ? AND owner = {who}", (address, *([] if owner is None else [owner])))
+                if db.execute("SELECT 1 FROM history WHERE address = ?", (address,)).fetchone():
+                    continue
                 db.execute("DELETE FROM runs WHERE address = ?", (address,))
             self._file(address).unlink(missing_ok=True)
 
-    def export(self, addresses: Iterable[str], path: Path) -> None:
+    def export(self, addresses: Iterable[str], to: Path | BinaryIO, owner: str = "") -> None:
         """Runs as a .zip: what they are as JSON, and the arrays of each."""
-        found = list(self.get(addresses).values())
+        found = list(self.get(addresses, owner).values())
 
         def write(file: Any) -> None:
             with zipfile.ZipFile(file, "w") as archive:
@@ -146,7 +164,7 @@ class Store:
                     if kept.arrays and self._file(kept.run.address).is_file():
                         archive.write(self._file(kept.run.address), f"{kept.run.address}.npz")
 
-        put(path, write)
+        put(to, write) if isinstance(to, Path) else write(to)
 
     def arrays(self, address: str) -> Arrays | None:
         """Factors, clusters and the objective by term; None if they are not here (any more)."""
@@ -182,7 +200,7 @@ class Store:
         arrays = self.arrays(address)
         if arrays is None:
             again = fit(corpus, run.method, **run.options)
-            self.keep(run, arrays_of(again), owner=kept.owner)
+            self.keep(run, arrays_of(again))
             return again
         empty = {"max_iter": 0, "restarts": 1, "assign": "argmax"}  # the problem as `fit` makes it; what was found comes from the store
         blank = fit(corpus, run.method, **run.options | empty)
@@ -231,8 +249,8 @@ class Store:
                     db.execute("INSERT INTO damaged SELECT address, body, ? FROM runs WHERE address = ?", (time.time(), address))
                     db.execute("DELETE FROM runs WHERE address = ?", (address,))
                 continue
-            name, owner, created, used, size, arrays = rest
-            read.append(Kept(run, name, owner, created, used, size, bool(arrays)))
+            name, created, used, size, arrays = rest
+            read.append(Kept(run, name, created, used, size, bool(arrays)))
         return read
 
     def _set_aside(self, file: Path) -> None:
@@ -248,7 +266,10 @@ class Store:
             total = db.execute("SELECT coalesce(sum(size), 0) FROM runs").fetchone()[0]
             if total <= self.limit:
                 return
-            oldest = db.execute("SELECT address, size, length(body), arrays FROM runs ORDER BY name <> '', used").fetchall()
+            oldest = db.execute(
+                "SELECT address, size, length(body), arrays FROM runs "
+                "ORDER BY EXISTS (SELECT 1 FROM history h WHERE h.address = runs.address AND h.name <> ''), used"
+            ).fetchall()
             for only_arrays in (True, False):
                 for address, size, body, arrays in oldest:
                     if total <= 0.9 * self.limit:
@@ -258,7 +279,8 @@ class Store:
                         db.execute("UPDATE runs SET arrays = 0, size = ? WHERE address = ?", (body, address))
                         total -= size - body
                     elif not only_arrays:
-                        db.execute("DELETE FROM runs WHERE address = ?", (address,))
+                        for table in ("runs", "history"):
+                            db.execute(f"DELETE FROM {table} WHERE address = ?", (address,))
                         total -= body
 
     def _file(self, address: str) -> Path:
@@ -324,4 +346,8 @@ class Store:
                 self._connection = None
 
 
-_SELECT = "SELECT address, body, name, owner, created, used, size, arrays FROM runs"
+_SELECT = (
+    "SELECT r.address, r.body, max(coalesce(h.name, '')), max(coalesce(h.created, r.created)), r.used, r.size, r.arrays "
+    "FROM runs r LEFT JOIN history h ON h.address = r.address"
+)
+_REMEMBER = "INSERT OR IGNORE INTO history (owner, address, created) VALUES (?, ?, ?)"
