@@ -6,7 +6,11 @@ import csv
 import io
 from collections.abc import Sequence
 
+import pandas as pd
+
 from .result import Result
+
+DIGITS = "%.10g"  # of numbers behind a figure: more than anybody reads, fewer than the order of additions changes
 
 
 def documents_csv(result: Result, names: Sequence[str] | None = None) -> str:
@@ -22,6 +26,13 @@ def concepts_csv(result: Result, count: int = 50) -> str:
     """One row a term of a concept, heaviest first."""
     lists = enumerate(result.concepts(count), start=1)
     return _csv(["concept", "rank", "term", "weight"], ([c, r, *term] for c, terms in lists for r, term in enumerate(terms, start=1)))
+
+
+def frame_csv(frame: pd.DataFrame) -> str:
+    """A table as it is written beside a figure."""
+    words = frame.select_dtypes(exclude="number").columns
+    safe = frame.assign(**{name: frame[name].map(_plain) for name in words})
+    return safe.rename(columns=lambda name: _plain(str(name))).to_csv(index=False, float_format=DIGITS, lineterminator="\n")
 
 
 def _csv(header: Sequence[str], rows: object) -> str:

@@ -1,17 +1,23 @@
 """Figures as pure functions: results or rows in, a plotly Figure out. They draw; they never compute and never touch a page."""
 
-from .clusters import class_sizes, cluster_sizes, confusion
-from .compare import agreement, curves
+from .bases import Bases, bases_over_points, basis_images
+from .clusters import class_purity, class_sizes, cluster_sizes, confusion
+from .compare import agreement, curves, curves_apart
 from .concepts import concept_terms
 from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
-from .coordinates import Colouring, Points, affinity, coordinates
+from .coordinates import Colouring, Points, affinity, affinity_and_coordinates, coordinates
 
 __all__ = [
+    "Bases",
     "Colouring",
     "Points",
     "affinity",
+    "affinity_and_coordinates",
     "agreement",
+    "bases_over_points",
+    "basis_images",
+    "class_purity",
     "class_sizes",
     "cluster_sizes",
     "concept_terms",
@@ -20,5 +26,6 @@ __all__ = [
     "convergence",
     "coordinates",
     "curves",
+    "curves_apart",
     "link_matrix",
 ]

@@ -53,12 +53,13 @@ class Panel:
     y: Axis
     traces: list[tuple[int, Any]]  # with their numbers in the figure
     bars: list[Any] = field(default_factory=list)  # what colour bars are made of, with their Plotly settings
+    stacked: Any = 0.0  # how high the bars stand so far, where they stand on one another
 
 
-def axis_of(layout: Any, traces: list[Any], letter: str) -> Axis:
+def axis_of(layout: Any, traces: list[tuple[int, Any]], letter: str) -> Axis:
     """Numbers or categories, as the layout says or the values are; categories in the order in which they come."""
     if layout.type in (None, "-", "category", "multicategory"):
-        values = [v for t in traces for v in words.listed(getattr(t, letter, None))]
+        values = [v for _, t in traces for v in words.listed(getattr(t, letter, None))]
         if layout.type == "category" or (values and not words.is_number(values)):
             given = words.listed(layout.categoryarray)
             return Axis(layout, list(dict.fromkeys(str(v) for v in [*given, *values])))
@@ -118,14 +119,16 @@ def _scatter(panel: Panel, order: int, trace: Any, before: Any, style: Any, scal
         if error is not None and error.array is not None and error.visible is not False:
             spread = np.asarray(error.array, dtype=float)
             both = spread if error.arrayminus is None else np.array([np.asarray(error.arrayminus, dtype=float), spread])
-            ax.errorbar(x, y, **{"xerr" if across else "yerr": both}, fmt="none", ecolor=style.shade(own, order, None), elinewidth=0.8 * scale,
-                        capsize=2 * scale, gid=f"trace-{order}-error")  # fmt: skip
+            ax.errorbar(x, y, **{"xerr" if across else "yerr": both}, fmt="none", ecolor=style.shade(own, order, None),
+                        elinewidth=0.8 * scale, capsize=2 * scale, gid=f"trace-{order}-error")  # fmt: skip
     return x, y
 
 
 def _markers(panel: Panel, order: int, trace: Any, x: np.ndarray, y: np.ndarray, own: str, style: Any, scale: float) -> None:
     m = trace.marker
     opacity = (1.0 if m.opacity is None else float(np.mean(m.opacity))) * (1.0 if trace.opacity is None else trace.opacity)
+    if opacity == 0:  # there to be pointed at, not to be seen
+        return
     size = np.asarray(6 if m.size is None else m.size, dtype=float)
     symbol, is_open = style.symbol(m.symbol if isinstance(m.symbol, str) or m.symbol is None else m.symbol[0], order)
     common = {"s": (0.75 * scale * size) ** 2, "marker": symbol, "gid": f"trace-{order}", "zorder": 3}
@@ -138,7 +141,9 @@ def _markers(panel: Panel, order: int, trace: Any, x: np.ndarray, y: np.ndarray,
         panel.ax.scatter(x, y, color=[words.colour(c, opacity) for c in m.color], lw=0, **common)
     else:
         ramp = words.colour_map(m.colorscale, bool(m.reversescale), style.monochrome)
-        found = panel.ax.scatter(x, y, c=np.asarray(m.color, dtype=float), cmap=ramp, vmin=m.cmin, vmax=m.cmax, alpha=opacity, lw=0, **common)
+        found = panel.ax.scatter(
+            x, y, c=np.asarray(m.color, dtype=float), cmap=ramp, vmin=m.cmin, vmax=m.cmax, alpha=opacity, lw=0, **common
+        )
         if m.showscale is not False:
             panel.bars.append((found, m.colorbar))
 
@@ -161,8 +166,8 @@ def _bar(panel: Panel, order: int, trace: Any, which: int, several: int, mode: s
         shades = [style.shade(c, i, opacity) for i, c in enumerate(given)]
         hatches = [""] * len(at)
     base = 0.0 if trace.base is None else np.asarray(trace.base, dtype=float)
-    if mode == "stack" and which > 0:
-        base = panel.ax.__dict__.setdefault("stacked", np.zeros(len(at)))
+    if mode == "stack":
+        base = panel.stacked
     draw = panel.ax.barh if flat else panel.ax.bar
     lengths: dict[str, Any] = {"height": width, "left": base} if flat else {"width": width, "bottom": base}
     patches = draw(at, value, color=shades, lw=0.3 if style.monochrome else 0, edgecolor=INK, zorder=2, gid=f"trace-{order}", **lengths)
@@ -170,7 +175,7 @@ def _bar(panel: Panel, order: int, trace: Any, which: int, several: int, mode: s
         patch.set_hatch(hatch)
         patch.set_gid(f"trace-{order}")
     if mode == "stack":
-        panel.ax.__dict__["stacked"] = np.asarray(base) + value
+        panel.stacked = base + value
     if trace.text is not None and trace.textposition in (None, "outside", "auto"):
         said = [trace.text] * len(at) if isinstance(trace.text, str) else list(trace.text)
         small = min(0.85 * style.size, _room(panel, at, flat) if not flat else style.size)
@@ -210,7 +215,9 @@ def _cells(panel: Panel, order: int, trace: Any, style: Any, scale: float) -> No
         edges = [*_edges(x, False)[[0, -1]], *_edges(y, False)[[0, -1]]]
         found = ax.imshow(z, extent=edges, origin="lower", aspect="auto", interpolation="none", gid=f"trace-{order}", zorder=1, **common)
     else:
-        line = {"edgecolors": "white", "linewidth": 0.75 * scale * (trace.xgap or 0)} if trace.xgap else {"edgecolors": "face", "linewidth": 0}
+        line = (
+            {"edgecolors": "white", "linewidth": 0.75 * scale * (trace.xgap or 0)} if trace.xgap else {"edgecolors": "face", "linewidth": 0}
+        )
         found = ax.pcolormesh(_edges(x, panel.x.log), _edges(y, panel.y.log), z, gid=f"trace-{order}", zorder=1, **line, **common)
     if trace.texttemplate:
         span = max(high - low, 1e-300)
@@ -336,10 +343,12 @@ def limits(panel: Panel, name: str) -> tuple[float, float]:
                 gap = float(np.min(np.diff(np.unique(places)))) if len(np.unique(places)) > 1 else 1.0
                 edge += [float(places.min()) - gap / 2, float(places.max()) + gap / 2] if len(places) else []
             else:
-                values += [places, np.zeros(1)]
+                values += [places, np.zeros(1), np.asarray(panel.stacked).ravel()]
                 pad = PADDING
         else:
-            places = axis.place(getattr(trace, name)) if getattr(trace, name) is not None else np.arange(len(words.listed(trace.y)), dtype=float)
+            places = (
+                axis.place(getattr(trace, name)) if getattr(trace, name) is not None else np.arange(len(words.listed(trace.y)), dtype=float)
+            )
             values.append(places)
             lines_only = trace.mode == "lines" and not (trace.fill and name == "y")
             pad = max(pad, 0.0 if lines_only and name == "x" else PADDING)
@@ -373,7 +382,7 @@ def shape(panel: Panel, given: Any, scale: float) -> None:
     ends = {}
     transforms = {}
     for name, axis in (("x", panel.x), ("y", panel.y)):
-        ref = str(given[f"{name}ref"] or "paper")
+        ref = str(given[f"{name}ref"] or name)
         whole = ref == "paper" or ref.endswith("domain")
         values = [given[f"{name}0"], given[f"{name}1"]]
         ends[name] = [float(v) for v in values] if whole else list(axis.place(values))
@@ -382,7 +391,9 @@ def shape(panel: Panel, given: Any, scale: float) -> None:
     line = given.line
     look = {"color": words.colour(line.color or "#444444", given.opacity), "lw": 0.75 * scale * (2 if line.width is None else line.width)}
     if given.type == "line":
-        ax.plot(ends["x"], ends["y"], transform=transform, ls=words.dash(line.dash), zorder=3, scalex=False, scaley=False, gid="shape", **look)
+        ax.plot(
+            ends["x"], ends["y"], transform=transform, ls=words.dash(line.dash), zorder=3, scalex=False, scaley=False, gid="shape", **look
+        )
     elif given.type == "rect":
         from matplotlib.patches import Rectangle
 
@@ -411,10 +422,14 @@ def annotation(panel: Panel, given: Any, style: Any, scale: float) -> None:
     away = (0.75 * scale * float(given.xshift or 0), 0.75 * scale * float(given.yshift or 0))
     if given.showarrow is not False:
         arrow = {"arrowstyle": "-|>", "lw": 0.6 * scale, "color": words.colour(given.arrowcolor or INK), "shrinkB": 0}
-        away = (0.75 * scale * float(given.ax if given.ax is not None else -10), -0.75 * scale * float(given.ay if given.ay is not None else -30))
+        away = (
+            0.75 * scale * float(given.ax if given.ax is not None else -10),
+            -0.75 * scale * float(given.ay if given.ay is not None else -30),
+        )
     size = style.size * (float(given.font.size) / 13 if given.font.size else 0.95)
     panel.ax.annotate(
         words.plain(given.text), tuple(spot), xycoords=(kinds[0], kinds[1]), xytext=away, textcoords="offset points", ha=across, va=up,
         arrowprops=arrow, fontsize=min(size, 1.1 * style.size), annotation_clip=False, zorder=5, rotation=-(given.textangle or 0),
         color=words.colour(given.font.color) if given.font.color else INK,
+        bbox={"facecolor": words.colour(given.bgcolor), "edgecolor": "none", "pad": 1} if given.bgcolor else None,
     )  # fmt: skip

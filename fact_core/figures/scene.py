@@ -139,7 +139,9 @@ def draw(ax: Scene, trace: Any, order: int, style: Any, scale: float) -> Any:
         common = {"s": (0.75 * scale * size) ** 2, "marker": symbol, "depthshade": False, "gid": f"trace-{order}", "zorder": 2 + order}
         if m.color is not None and not isinstance(m.color, str):
             ramp = words.colour_map(m.colorscale, bool(m.reversescale), style.monochrome)
-            found = ax.scatter(x, y, z, c=np.asarray(m.color, dtype=float), cmap=ramp, vmin=m.cmin, vmax=m.cmax, alpha=opacity, lw=0, **common)
+            found = ax.scatter(
+                x, y, z, c=np.asarray(m.color, dtype=float), cmap=ramp, vmin=m.cmin, vmax=m.cmax, alpha=opacity, lw=0, **common
+            )
         else:
             shade = style.shade(m.color or words.COLORWAY[order % 10], order, opacity)
             edge = words.colour(m.line.color) if m.line.width else "none"

@@ -10,6 +10,7 @@ import io
 import math
 import threading
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
@@ -19,6 +20,7 @@ from ..errors import FactScopeError, unknown
 FORMATS = ("pdf", "svg", "png")
 POINT = 72.0
 SCREEN = 9.75  # points: what the figures' 13 pixels of type are
+NARROW = 15  # times the size of type that a square panel needs at the least
 _lock = threading.Lock()  # matplotlib's settings are the process's
 
 
@@ -63,7 +65,8 @@ class Style:
             except ValueError:
                 raise unknown("width", self.width, [*WIDTHS]) from None
         for what, value, low, high in (
-            ("width", self.inches, 1, 40), ("height", self.height, 0.5, 60), ("size of type", self.points, 3, 72), ("resolution (dpi)", self.dpi, 20, 2400),
+            ("width", self.inches, 1, 40), ("height", self.height, 0.5, 60), ("size of type", self.points, 3, 72),
+            ("resolution (dpi)", self.dpi, 20, 2400),
         ):  # fmt: skip
             if value is not None and not (isinstance(value, int | float) and low <= value <= high):
                 raise FactScopeError(f"The {what} must lie between {low} and {high}, not be {value}.")
@@ -130,9 +133,10 @@ def render(figure: go.Figure, kind: str, style: Style | None = None, *, engine: 
         import matplotlib
     except ImportError:
         raise FactScopeError("Pictures for print are drawn with matplotlib, which is not installed; pip install matplotlib.") from None
-    settings = {
-        "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "factscope", "font.family": _families(style.font), "font.size": style.points,
-        "axes.unicode_minus": True, "text.parse_math": False, "hatch.linewidth": 0.4, "axes.titlesize": style.points, "text.color": "#222222",
+    settings: Any = {
+        "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "factscope", "font.family": _families(style.font),
+        "font.size": style.points, "axes.titlesize": style.points, "text.color": "#222222",
+        "axes.unicode_minus": True, "text.parse_math": False, "hatch.linewidth": 0.4,
         "axes.labelcolor": "#222222", "xtick.labelcolor": "#222222", "ytick.labelcolor": "#222222", "path.simplify": False,
     }  # fmt: skip
     with _lock, matplotlib.rc_context(settings):
@@ -162,7 +166,9 @@ def _by_chrome(figure: go.Figure, kind: str, style: Style) -> bytes:
         return figure.to_image(format=kind, engine="kaleido", **pixels)
     except (ValueError, RuntimeError, ImportError, OSError) as error:
         why = str(error).strip().split("\n")[0].rstrip(".") or "Chrome was not found"
-        raise FactScopeError(f"Kaleido could not draw the figure ({why}); matplotlib, the default, needs neither Kaleido nor Chrome.") from None
+        raise FactScopeError(
+            f"Kaleido could not draw the figure ({why}); matplotlib, the default, needs neither Kaleido nor Chrome."
+        ) from None
 
 
 def _page(figure: go.Figure, style: Style) -> Any:
@@ -173,17 +179,18 @@ def _page(figure: go.Figure, style: Style) -> Any:
 
     brush, scale = Brush(style), style.points / SCREEN
     places = _places(figure)
-    columns, rows = (_tracks([p["domain"][i] for p in places]) for i in (0, 1))
-    rows = rows[::-1]  # from the top
+    columns, rows = _cells(places, style)
     page = Figure(figsize=(style.inches, style.height or _height(figure, places, len(columns), len(rows), style)), layout="compressed")
     FigureCanvasAgg(page)
-    page.get_layout_engine().set(w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.03)
-    weights = {"width_ratios": [b - a for a, b in columns], "height_ratios": [b - a for a, b in rows]} if places else {}
+    page.get_layout_engine().set(  # type: ignore[call-arg,union-attr]
+        w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.03
+    )
+    weights: dict[str, Any] = {"width_ratios": [b - a for a, b in columns], "height_ratios": [b - a for a, b in rows]} if places else {}
     grid = GridSpec(max(len(rows), 1), max(len(columns), 1), figure=page, **weights)
     used: set[int] = set()
     handles: dict[str, Any] = {}
     for place in places:
-        where = grid[_track(rows, place["domain"][1]), _track(columns, place["domain"][0])]
+        where = grid[place["cell"]]
         ax, mappables = _panel(page, where, figure, place, brush, scale)
         title, which = _title(figure, place)
         used |= {which} if which is not None else set()
@@ -225,6 +232,21 @@ def _domain(given: Any) -> tuple[float, float]:
     return (0.0, 1.0) if given is None or given[0] is None else (float(given[0]), float(given[1]))
 
 
+def _cells(places: list[dict[str, Any]], style: Style) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """The columns and rows (from the top) of the grid, and the cell of each panel. Too small squares in a row break it."""
+    columns, rows = (_tracks([p["domain"][i] for p in places]) for i in (0, 1))
+    fit = max(1, int(style.inches * POINT // (NARROW * style.points)))
+    if _square(places) and len(rows) == 1 and len(columns) == len(places) > fit:
+        fit = math.ceil(len(places) / math.ceil(len(places) / fit))
+        for i, place in enumerate(sorted(places, key=lambda p: p["domain"][0])):
+            place["cell"] = (i // fit, i % fit)
+        return [(i / fit, (i + 1) / fit) for i in range(fit)], [(0.0, 1.0)] * math.ceil(len(places) / fit)
+    rows = rows[::-1]
+    for place in places:
+        place["cell"] = (_track(rows, place["domain"][1]), _track(columns, place["domain"][0]))
+    return columns, rows
+
+
 def _tracks(domains: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Rows or columns that hold all of these; where they overlap, only the narrow ones."""
     kept: list[tuple[float, float]] = []
@@ -259,21 +281,21 @@ def _panel(page: Any, where: Any, figure: go.Figure, place: dict[str, Any], brus
 
         ax = page.add_subplot(where, axes_class=scene.Scene)
         mappables = [(m, t.marker.colorbar) for o, t in traces if (m := scene.draw(ax, t, o, brush, scale)) is not None]
-        share = place["domain"][0][1] - place["domain"][0][0]
-        scene.look(ax, place["scene"], [t for _, t in traces], brush.size, scale, share * page.get_figwidth() * POINT)
+        columns = where.get_gridspec().ncols
+        scene.look(ax, place["scene"], [t for _, t in traces], brush.size, scale, page.get_figwidth() * POINT / columns)
         return ax, [(m, bar) for m, bar in mappables if bar is not None]
     from . import paint
 
     ax = page.add_subplot(where)
-    panel = paint.Panel(ax, *(paint.axis_of(place[a], [t for _, t in traces], a) for a in ("x", "y")), traces)
+    panel = paint.Panel(ax, paint.axis_of(place["x"], traces, "x"), paint.axis_of(place["y"], traces, "y"), traces)
     paint.paint(panel, figure.layout.barmode, brush, scale)
     for given in figure.layout.shapes:
-        refs = {str(given.xref or "paper").split()[0], str(given.yref or "paper").split()[0]}
+        refs = {str(given.xref or "x").split()[0], str(given.yref or "y").split()[0]}
         if refs <= {*place["names"], "paper"} and refs != {"paper"}:
             paint.shape(panel, given, scale)
     for given in figure.layout.annotations:
-        refs = (str(given.xref or "paper").split()[0], str(given.yref or "paper").split()[0])
-        if refs[0] in (place["names"][0], "paper") and refs[1] in (place["names"][1], "paper") and refs != ("paper", "paper"):
+        across, up = str(given.xref or "x").split()[0], str(given.yref or "y").split()[0]
+        if across in (place["names"][0], "paper") and up in (place["names"][1], "paper") and (across, up) != ("paper", "paper"):
             paint.annotation(panel, given, brush, scale)
     place["panel"] = panel
     return ax, panel.bars
@@ -283,9 +305,9 @@ def _title(figure: go.Figure, place: dict[str, Any]) -> tuple[str, int | None]:
     """A panel's title is an annotation over the middle of its upper edge."""
     (left, right), (_, top) = place["domain"]
     for i, given in enumerate(figure.layout.annotations):
-        if (given.xref, given.yref) == ("paper", "paper") and given.showarrow is False and given.yanchor == "bottom":
-            if abs(given.x - (left + right) / 2) < 1e-3 and abs(given.y - top) < 1e-3:
-                return given.text or "", i
+        over = (given.xref, given.yref) == ("paper", "paper") and given.showarrow is False and given.yanchor == "bottom"
+        if over and abs(given.x - (left + right) / 2) < 1e-3 and abs(given.y - top) < 1e-3:
+            return given.text or "", i
     return "", None
 
 
@@ -376,7 +398,8 @@ def _legend(figure: go.Figure, page: Any, handles: dict[str, Any], brush: Brush)
     columns = math.ceil(len(handles) / math.ceil(len(handles) / columns))
     page.legend(
         list(handles.values()), list(handles), loc="outside lower center" if below else "outside upper right", ncols=columns, frameon=False,
-        fontsize=0.9 * brush.size, handlelength=2.2, handletextpad=0.5, columnspacing=1.2, borderaxespad=0.1, borderpad=0.1, labelspacing=0.3,
+        fontsize=0.9 * brush.size, handlelength=2.2, handletextpad=0.5, columnspacing=1.2, borderaxespad=0.1, borderpad=0.1,
+        labelspacing=0.3,
     )  # fmt: skip
 
 
@@ -402,7 +425,7 @@ def _fit_labels(page: Any, places: list[dict[str, Any]], style: Style) -> None:
         shown = [label for label in ax.get_xticklabels() if label.get_text() and label.get_visible()]
         boxes = sorted((label.get_window_extent() for label in shown), key=lambda box: box.x0 + box.x1)
         between = 0.4 * style.points * page.dpi / POINT
-        if not any(a.x1 + between > b.x0 for a, b in zip(boxes, boxes[1:], strict=False)):
+        if not any(a.x1 + between > b.x0 for a, b in pairwise(boxes)):
             continue
         if place["panel"].x.categories is None and place["x"].ticktext is None:
             ax.locator_params(axis="x", nbins=2)
