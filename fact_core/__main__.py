@@ -1,4 +1,4 @@
-"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | figure`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .algorithms import algorithms
 from .corpus import available_corpora, load_corpus
 from .errors import FactScopeError
 from .fit import fit
+from .report import commands as reports
 from .result import Result
 from .solve import Progress
 from .tabular import concepts_csv, documents_csv
@@ -52,6 +53,7 @@ def parser() -> Parser:
     for command in (listing, methods, run):
         command.add_argument("--json", action="store_true", help="one JSON object instead of text")
     studies.add(commands)
+    reports.add(commands)
     return top
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from . import tables
+from .corpus import Corpus
 from .errors import FactScopeError
 from .jobs import Job, State, Status, start
 from .store.files import put
@@ -105,11 +106,11 @@ def run_table(options: argparse.Namespace) -> None:
         print(table_in_words(options.name, table, rows))
 
 
-def computed(study: Study, options: argparse.Namespace) -> pd.DataFrame:
-    """The rows of a study, computed as a job that ends with this process."""
+def computed(study: Study, options: argparse.Namespace, corpus: Corpus | None = None) -> pd.DataFrame:
+    """The rows of a study, computed as a job that ends with this process; `corpus` is one that was uploaded."""
     if options.workers is not None and options.workers < 1:
         raise FactScopeError(f"The number of workers must be at least 1, not {options.workers}.")
-    job = start(study, workers=options.workers, scheduler=options.scheduler, with_parent=True)
+    job = start(study, corpus, workers=options.workers, scheduler=options.scheduler, with_parent=True)
     at = watch(job, sys.stderr.isatty())
     if at.state is not State.FINISHED:
         raise FactScopeError(at.error or "The job was stopped; the same command goes on from what is finished.")

@@ -63,6 +63,23 @@ class Param:
         """A value as people write it."""
         return str(value) if self.choices else f"{value:g}"
 
+    def grid(self) -> tuple[Any, ...]:
+        """A few values over the whole range, for a study: two a decade on a logarithmic scale."""
+        if self.choices:
+            return self.choices
+        if self.scale is Scale.LOG:
+            bottom = max(self.low, self.high * 1e-4)
+            decades = range(math.floor(math.log10(bottom)), math.ceil(math.log10(self.high)) + 1)
+            values = {float(f"{m}e{d}") for d in decades for m in (1, 3)} | {float(v) for v in self.published}
+            return tuple(sorted(v for v in values if bottom <= v <= self.high))
+        if self.whole:
+            spread = np.geomspace(max(self.low, 1), self.high, 8)
+            return tuple(sorted({round(float(v)) for v in spread} | {int(v) for v in (self.default, *self.published)}))
+        tenth = (self.high - self.low) / 10
+        step = float(f"{tenth:.0e}")
+        values = {float(f"{i * step:.6g}") for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)}
+        return tuple(sorted(values | {float(v) for v in self.published if self.low <= v <= self.high}))
+
     def stops(self, count: int = 41) -> tuple[float, ...]:
         """The values a slider offers: evenly spaced, or per decade on a logarithmic scale."""
         if self.whole:

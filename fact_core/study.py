@@ -13,7 +13,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from itertools import product
 from typing import Any
@@ -28,6 +28,7 @@ from .corpus.model import Corpus
 from .errors import FactScopeError, unknown
 from .fit import fit, options_for, whole
 from .graph import GraphWeights
+from .parameters import Param
 from .presets import resolve
 from .problem import graph_of
 from .result import Result
@@ -35,6 +36,7 @@ from .solve import Progress
 
 NUMERICS = 1  # raised whenever a change of the code changes what runs compute; stored runs of the older code are then no longer found
 VERSION = f"{__version__}/{NUMERICS}"
+CLUSTERS = Param("n_clusters", 5, "k", "number of clusters", low=1, high=10**6)
 SAMPLE = 1000  # documents the silhouette is taken over
 KEYWORDS = tuple(  # of fit, that plain data can say and that are not a study's own
     name for name, p in inspect.signature(fit).parameters.items()
@@ -151,6 +153,16 @@ def _plain(value: Any) -> Any:
 def accepted(method: str) -> set[str]:
     """The parameters of a method and the keywords of `fit`."""
     return {p.name for p in find(resolve(method).key).parameters} | set(KEYWORDS)
+
+
+def axis(name: str, methods: Iterable[str]) -> Param:
+    """What stands on an axis: the parameter as these methods declare it, with all their published settings; or the number of clusters."""
+    if name == "n_clusters":
+        return CLUSTERS
+    found = [p for m in dict.fromkeys(resolve(m).key for m in methods) for p in find(m).parameters if p.name == name]
+    if not found:
+        return Param(name, None, name, name)  # a keyword of `fit`
+    return replace(found[0], published=tuple(sorted({v for p in found for v in p.published})))
 
 
 def settle(method: str, options: Mapping[str, Any]) -> tuple[Algorithm, dict[str, Any]]:

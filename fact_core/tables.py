@@ -84,6 +84,25 @@ def _rcf(axes: dict[str, list[float]]) -> Callable[[str], Study]:
     return study
 
 
+_SHARES = [0.02, 0.05, 0.1, 0.15, 0.2]
+
+
+def _shares(corpus: str) -> Study:
+    """All methods of RCF's tables against the share of labels; those that use none are level."""
+    said = _published(corpus)
+    methods = [Method(name) for name in ("KM", "CF", "LCCF", "CCF", "SemiLCCF", "CNPCF", "GDCF")]
+    return Study(
+        corpus, (*methods, Method("RCF", said["rcf"])), classes=said["classes"], draws=said["draws"], axes={"share": _SHARES},
+        seeds=tuple(range(5)),
+    )  # fmt: skip
+
+
+def _kinds_of_links(corpus: str) -> Study:
+    axes: dict[str, list[Any]] = {"share": _SHARES, "links": ["both", "must", "cannot"]}
+    classes = {"at_most": 100} if corpus == "20Newsgroups" else {}
+    return Study(corpus, (Method("RCF"),), classes=classes, draws=(5,), axes=axes, seeds=tuple(range(5)))
+
+
 _CONVERGING = (Method("NMF"), Method("CF"), Method("LCCF"))
 _LAMBDAS = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4]
 FIGURES: dict[str, tuple[str, tuple[str, ...], Callable[[str], Study]]] = {
@@ -94,6 +113,9 @@ FIGURES: dict[str, tuple[str, tuple[str, ...], Callable[[str], Study]]] = {
         ("TDT2_all", "Reuters21578"),
         lambda corpus: Study(corpus, _CONVERGING, classes={"min_size": 10}, draws=(5,), options={"restarts": 1}),
     ),
+    "rcf-fig-1": ("RCF figure 1: scores against the share of labels, TDT2", ("TDT2",), _shares),
+    "rcf-fig-2": ("RCF figure 2: scores against the share of labels, Reuters", ("Reuters21578",), _shares),
+    "rcf-fig-3": ("RCF figure 3: must-links, cannot-links and both", ("20Newsgroups",), _kinds_of_links),
     "rcf-fig-4": ("RCF figure 4: scores against α", ("TDT2", "Reuters21578"), _rcf({"alpha": [0.1, 0.3, 0.5, 0.7, 0.9]})),
     "rcf-fig-5": ("RCF figure 5: scores against p", ("TDT2", "Reuters21578"), _rcf({"p": [2, 3, 4, 5, 6, 8, 10]})),
     "rcf-fig-6": ("RCF figure 6: scores against λ", ("TDT2", "Reuters21578"), _rcf({"lam": _LAMBDAS})),
@@ -115,25 +137,29 @@ def _siblings(table: Table) -> Iterable[Table]:
     return (t for t in TABLES.values() if (t.name.split("-")[0], t.corpus, t.share, t.methods) == same)
 
 
-def beside_printed(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+def beside_printed(name: str, rows: pd.DataFrame, ks: Sequence[int] = (), methods: Sequence[str] = ()) -> pd.DataFrame:
     """One row for each k and method of a table: mean and sd over the runs, the printed number, the difference in points.
 
+    All `ks` and `methods` asked for are there, those without a run yet with their printed numbers only; by default what there are runs of.
     `p_best` is the paired Wilcoxon test of the accuracies against the best method at that k, over the same class choices.
     """
     table = protocol(name)
     said = {(p.measure, p.k, p.preset.lower()): p.value for t in _siblings(table) for p in printed(t.name)}
     found = []
-    for k, at_k in rows.groupby("k", sort=True):
+    for k in ks or sorted(rows["k"].unique()):
+        at_k = rows[rows["k"] == k]
         by_run = {measure: _by_run(at_k, measure) for measure in MEASURES}
-        best = by_run["accuracy"].mean().idxmax()
-        for method in dict.fromkeys(at_k["method"]):
-            row: dict[str, Any] = {"table": table.name, "k": k, "method": method, "runs": int(by_run["accuracy"][method].count())}
+        best = by_run["accuracy"].mean().idxmax() if len(by_run["accuracy"]) else None
+        for method in methods or dict.fromkeys(at_k["method"]):
+            known = method in by_run["accuracy"]
+            row: dict[str, Any] = {"table": table.name, "k": int(k), "method": method}
+            row["runs"] = int(by_run["accuracy"][method].count()) if known else 0
             for measure in MEASURES:
-                values = by_run[measure][method].dropna()
+                values = by_run[measure][method].dropna() if known else pd.Series(dtype=float)
                 row |= {measure: values.mean(), f"{measure}_sd": values.std() if len(values) > 1 else np.nan}
-            row |= {f"printed_{m}": said.get((m, int(str(k)), str(method).lower()), np.nan) for m in MEASURES}
+            row |= {f"printed_{m}": said.get((m, int(k), str(method).lower()), np.nan) for m in MEASURES}
             row |= {f"{m}_difference": 100 * (row[m] - row[f"printed_{m}"]) for m in MEASURES}
-            pair = by_run["accuracy"][[method, best]].dropna() if method != best else None
+            pair = by_run["accuracy"][[method, best]].dropna() if known and method != best else None
             found.append(row | {"best": method == best, "p_best": np.nan if pair is None else paired(*pair.to_numpy().T)["wilcoxon"]})
     return pd.DataFrame(found)
 
@@ -145,9 +171,10 @@ def _by_run(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
-    """The means over k of each method's row, printed ones over the same k."""
+    """The means over k of each method's row, printed ones over the same k: those with a run, or all where there is none."""
     columns = [f"{kind}{m}" for m in MEASURES for kind in ("", "printed_")]
-    means = table.groupby("method", sort=False)[columns].mean()
+    some = table["runs"].groupby(table["method"]).transform("max") > 0
+    means = table[(table["runs"] > 0) | ~some].groupby("method", sort=False)[columns].mean()
     for m in MEASURES:
         means[f"{m}_difference"] = 100 * (means[m] - means[f"printed_{m}"])
     return means.reset_index()

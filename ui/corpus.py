@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,13 +79,6 @@ def corpus_names() -> list[str]:
 def reading_options(name: str) -> dict[str, Any]:
     """How the corpus page says this corpus is to be read."""
     return {key: value for key, value in st.session_state.get("reading", {}).get(name, {}).items() if value is not None}
-
-
-def read_as(name: str, options: dict[str, Any]) -> None:
-    """Read this corpus so from now on, as the corpus page would."""
-    st.session_state.setdefault("reading", {})[name] = dict(options)
-    for key in [k for k in st.session_state if str(k).startswith(f"read.{name}.")]:
-        del st.session_state[key]
 
 
 STOP_WORDS = {None: "English", "none": "keep all words"}
@@ -197,6 +191,25 @@ def part(name: str, whole: Corpus, classes: tuple[str, ...] = (), at_most: int |
     select |= {"at_most": at_most} if some and at_most is not None else {}
     st.session_state.setdefault("origins", {})[corpus.fingerprint] = Origin(name, whole, reading_options(name), select)
     return corpus
+
+
+def choose(name: str, reading: Mapping[str, Any], select: Mapping[str, Any], upload: str | None = None) -> Corpus:
+    """Choose for the person, as the corpus page and the sidebar would; `upload` is the fingerprint of a corpus that was uploaded."""
+    if upload is not None:
+        origins: dict[str, Origin] = st.session_state.get("origins", {})
+        name = next((o.name for o in origins.values() if o.upload and o.whole.fingerprint == upload), name)
+    if name not in corpus_names():
+        raise FactScopeError(f"{name} is not among the corpora here; upload it on the Corpus page to open this.")
+    whole = whole_corpus(name, **reading)
+    st.session_state.setdefault("reading", {})[name] = dict(reading)
+    for key in [k for k in st.session_state if str(k).startswith(f"read.{name}.")]:
+        del st.session_state[key]
+    links.put("corpus", name)
+    chosen, at_most = whole.select(**select).label_names, select.get("at_most")
+    if whole.labels is not None:
+        links.put(f"{name}.classes", list(chosen))
+        links.put(f"{name}.at_most", at_most)
+    return part(name, whole, chosen, at_most)
 
 
 def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 import fact_core as fc
-from fact_core.corpus import Corpus
 from fact_core.presets import resolve
-from fact_core.store import Kept, Store
+from fact_core.store import Store
 from fact_core.study import address, arrays_of, describe
 
 from . import links
-from .corpus import Origin, corpus_names, origin_of, part, read_as, whole_corpus
+from .corpus import choose, origin_of
 from .session import owner
 
 if TYPE_CHECKING:
     from .runs import Task
+
+
+GRACE = 2.0  # seconds in which a computed run is in the store
 
 
 @st.cache_resource(show_spinner=False)
@@ -54,14 +58,23 @@ def keeper(tasks: Sequence[Task]) -> Callable[[Task, fc.Result], None]:
     return keep
 
 
-def enter(task: Task) -> None:
+def enter(task: Task, result: fc.Result) -> None:
     """Put a finished run into this person's history."""
-    origin = origin_of(task.corpus)
     if st.session_state.get("entered") == task.key:
         return
     st.session_state["entered"] = task.key
+    origin, kept, keep = origin_of(task.corpus), store(), keeper([task])
+    where = address(origin.whole.fingerprint, origin.select, task.method, task.settings)
+
+    def once_more() -> None:
+        """A result from memory may have been deleted from the store since; one that was just computed is there by now."""
+        with suppress(fc.FactScopeError):
+            if not kept.get([where]):
+                keep(task, result)
+
     try:
-        store().remember(address(origin.whole.fingerprint, origin.select, task.method, task.settings), owner())
+        kept.remember(where, owner())
+        threading.Timer(GRACE, once_more).start()
     except fc.FactScopeError as error:
         st.session_state.setdefault("store trouble", {})["why"] = str(error)
 
@@ -74,7 +87,11 @@ def open_in_explore(address: str) -> None:
     if found is None:
         raise fc.FactScopeError("That run is no longer in the store.")
     run = found.run
-    corpus = _corpus_of(found)
+    corpus = choose(
+        run.source.get("corpus", run.corpus), run.source.get("reading", {}), run.select, None if run.source else run.fingerprint
+    )
+    if corpus.fingerprint != run.chosen:
+        raise fc.FactScopeError(f"The documents of this run cannot be chosen on the page: {run.corpus} has changed, or they were drawn.")
     settings = {name: value for name, value in run.options.items() if value is not None} | {"n_clusters": run.clusters}
     preset = resolve(run.method)
     task = Task(corpus, preset.name if preset.options else preset.key, settings)
@@ -90,33 +107,6 @@ def open_in_explore(address: str) -> None:
     st.session_state["asked"], st.session_state["asked before"] = task, None
     store().remember(address, owner())
     st.switch_page("pages/explore.py")
-
-
-def _corpus_of(found: Kept) -> Corpus:
-    """The documents of a kept run, chosen in the sidebar as it chose them."""
-    run = found.run
-    name = run.source.get("corpus") or _upload_of(run.fingerprint)
-    if name not in corpus_names():
-        raise fc.FactScopeError(f"{run.corpus} is not among the corpora here; upload it on the Corpus page to open this run.")
-    reading = dict(run.source.get("reading", {}))
-    whole = whole_corpus(name, **reading)
-    chosen = whole.select(**run.select)
-    read_as(name, reading)
-    links.put("corpus", name)
-    at_most = run.select.get("at_most")
-    if whole.labels is not None:
-        links.put(f"{name}.classes", list(chosen.label_names))
-        links.put(f"{name}.at_most", at_most)
-    corpus = part(name, whole, chosen.label_names, at_most)
-    if corpus.fingerprint != run.chosen:
-        raise fc.FactScopeError(f"The documents of this run cannot be chosen on the page: {run.corpus} has changed, or they were drawn.")
-    return corpus
-
-
-def _upload_of(fingerprint: str) -> str:
-    """The name of this visitor's upload with this content."""
-    origins: dict[str, Origin] = st.session_state.get("origins", {})
-    return next((o.name for o in origins.values() if o.upload and o.whole.fingerprint == fingerprint), "")
 
 
 def trouble() -> str | None:

@@ -7,11 +7,13 @@ theirs when a page does not draw them), and the link follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+
+from fact_core.parameters import Param
 
 
 def _linked(key: str, default: Any, valid: Callable[[list[str]], Any], draw: Callable[[], Any]) -> Any:
@@ -84,6 +86,14 @@ def number(label: str, low: int, high: int, default: int | None, key: str, **mor
     draw = lambda: st.number_input(label, low, high, value=None, key=key, **more)  # noqa: E731
     valid = lambda given: None if given[0] == "" else _within(int(given[0]), low, high)  # noqa: E731
     return _linked(key, default, valid, draw)
+
+
+def values(label: str, param: Param, default: Iterable[Any], key: str) -> list[Any]:
+    """A field for several values of a parameter; raises `FactScopeError` with a sentence where one cannot be taken."""
+    usual = ", ".join(param.show(v) for v in default)
+    draw = lambda: st.text_input(label, key=key, help=f"Between {param.low:g} and {param.high:g}, with commas between them.")  # noqa: E731
+    said = _linked(key, usual, lambda given: given[0], draw)
+    return list(dict.fromkeys(param.check(part.strip()) for part in (said or usual).replace(";", ",").split(",") if part.strip()))
 
 
 def switch(label: str, key: str, **more: Any) -> bool:

@@ -46,7 +46,7 @@ def workbench() -> Shown:
         state["asked"] = asked = last
         result = runs.obtain("workbench", [asked])[0]
     if result.stopped != "cancelled":
-        kept.enter(asked)
+        kept.enter(asked, result)
     earlier: runs.Task | None = state.get("asked before")
     previous = runs.remembered(earlier) if earlier is not None else None
     return Shown(result, previous, asked.key != task.key)

@@ -7,6 +7,7 @@ from .concepts import concept_terms
 from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, affinity_and_coordinates, coordinates
+from .study import heat_map, scores_against_k, sensitivity
 
 __all__ = [
     "Bases",
@@ -27,5 +28,8 @@ __all__ = [
     "coordinates",
     "curves",
     "curves_apart",
+    "heat_map",
     "link_matrix",
+    "scores_against_k",
+    "sensitivity",
 ]

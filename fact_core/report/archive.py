@@ -79,7 +79,7 @@ def script(named: Sequence[tuple[str, Item]]) -> str:
     lines = [
         "#!/bin/sh",
         "# Makes every figure and table of this report again, into the folder given (default: reproduced).",
-        "# Needs FactScope (fact_core) and, for fetched corpora, their files in FACTSCOPE_DATA or the network. PYTHON names the interpreter.",
+        "# Needs FactScope (fact_core); fetched corpora need their files in FACTSCOPE_DATA, or the network. PYTHON names the interpreter.",
         "set -eu",
         'out=$(mkdir -p "${1:-reproduced}" && cd "${1:-reproduced}" && pwd)',
         'cd "$(dirname "$0")"',

@@ -45,7 +45,8 @@ def caption(source: Source, made: Material | None = None) -> str:
     symbols = [_symbol(axis, study.methods) for axis in study.axes]
     score = str(view.get("score") or "accuracy")
     words = {
-        "methods": _joined(names), "corpus": study.corpus.removesuffix(" (uploaded)"), "runs": ", ".join(runs), "axes": _joined(symbols) or "k",
+        "methods": _joined(names), "corpus": study.corpus.removesuffix(" (uploaded)"), "runs": ", ".join(runs),
+        "axes": _joined(symbols) or "k",
         "score": NAMES.get(score, score.capitalize()), "title": study.title, "projection": NAMES.get(str(view.get("projection")), ""),
         "colour": view.get("colour") or "class", "propagated": " after propagation" if view.get("propagated") else " as given",
     }  # fmt: skip

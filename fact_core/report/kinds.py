@@ -22,6 +22,8 @@ from ..graph import GraphWeights
 from ..problem import graph_of
 from ..projection import Projection, ordered_affinity, projected, stratified
 from ..result import Result
+from ..study import Study, axis
+from ..tables import MEASURES, beside_printed
 
 SHOWN = 240  # documents of a matrix of links
 COLOURS = ("class", "cluster", "concept weight")
@@ -44,7 +46,8 @@ class Material:
     results: Sequence[Result] = ()
     names: Sequence[str] = ()  # of the runs
     rows: pd.DataFrame | None = None
-    study: Any = None  # whose rows they are
+    study: Study | None = None  # whose runs or rows they are
+    objectives: Mapping[str, np.ndarray] = field(default_factory=dict)  # of runs whose other arrays are not at hand
 
     @property
     def result(self) -> Result:
@@ -80,12 +83,12 @@ class Kind:
         """The choices with the defaults behind them; or a sentence about one that does not exist."""
         for name in view:
             if name not in self.view:
-                raise unknown(f"choice of a {self.name} figure", name, list(self.view) or ["none"])
+                raise unknown(f"choice for the figure “{self.name}”", name, self.view)
         return {**self.view, **{name: value for name, value in view.items() if value is not None}}
 
     def draw(self, material: Material, view: Mapping[str, Any] | None = None) -> Drawn:
-        if self.needs in (Needs.RUN, Needs.RUNS) and not material.results:
-            raise FactScopeError(f"A {self.name} figure is made from {self.needs.value}.")
+        if self.needs in (Needs.RUN, Needs.RUNS) and not (material.results or material.objectives):
+            raise FactScopeError(f"The figure “{self.name}” is made from {self.needs.value}.")
         return self.make(material, self.check(view or {}))
 
 
@@ -138,7 +141,8 @@ def _convergence(m: Material, view: View) -> Drawn:
 
 @_kind("curves", "The objectives of several methods", Needs.RUNS, relative=False, panels=False)
 def _curves(m: Material, view: View) -> Drawn:
-    falling = {name: r.objective for name, r in zip(m.names, m.results, strict=True) if len(r.objective) > 1}
+    found = m.objectives or {name: r.objective for name, r in zip(m.names, m.results, strict=True)}
+    falling = {name: values for name, values in found.items() if len(values) > 1}
     if not falling:
         raise FactScopeError("These methods are solved in one go: there are no steps to draw.")
     figure = figures.curves_apart(falling) if view["panels"] else figures.curves(falling, relative=bool(view["relative"]))
@@ -402,3 +406,100 @@ def _links(m: Material, view: View) -> Drawn:
             f"Constraints as given, showing {len(some):,} of {len(corpus):,} documents",
         )
     return Drawn(figures.link_matrix(Z, names, sizes[sizes > 0], title), _square_table(Z, np.repeat(names, sizes[sizes > 0])))
+
+
+@_kind("constraint-effect", "Scores by the kind of constraints used", Needs.RUNS)
+def _constraint_effect(m: Material, view: View) -> Drawn:
+    if m.documents.labels is None:
+        raise FactScopeError(f"{m.documents.name} has no classes, so there are no scores to compare.")
+    scores = {name: {"accuracy": r.scores["accuracy"], "NMI": r.scores["nmi"]} for name, r in zip(m.names, m.results, strict=True)}
+    return Drawn(figures.constraint_effect(scores), pd.DataFrame([{"constraints": name} | values for name, values in scores.items()]))
+
+
+# Studies ---------------------------------------------------------------------------------------------------------------------
+
+
+@_kind("sensitivity", "A score against a parameter", Needs.ROWS, axis=None, score=None)
+def _sensitivity(m: Material, view: View) -> Drawn:
+    rows, study, score = _scored(m, view)
+    names = [view["axis"]] if view["axis"] else list(study.axes)[:1]
+    if not names or names[0] not in study.axes:
+        raise unknown("axis of this study", view["axis"], study.axes)
+    methods = [method.name for method in study.methods]
+    others = [axis(name, methods) for name in study.axes if name not in names and name in rows]
+    return Drawn(figures.sensitivity(rows, axis(names[0], methods), score, others), _means(rows, list(study.axes), score))
+
+
+@_kind("heat-map", "A score over two parameters", Needs.ROWS, x=None, y=None, score=None, method=None)
+def _heat_map(m: Material, view: View) -> Drawn:
+    rows, study, score = _scored(m, view)
+    free = [name for name in study.axes if name in rows and name not in (view["x"], view["y"])]
+    x, y = (str(view[place] or (free.pop(0) if free else "")) for place in ("x", "y"))
+    if x not in study.axes or y not in study.axes or x == y:
+        raise FactScopeError(f"A heat map needs two parameters of its study, which has {', '.join(study.axes) or 'none'}.")
+    names = [method.name for method in study.methods]
+    both = [n for n in names if rows.loc[rows["method"] == n, [x, y]].notna().all(axis=None)]
+    wanted = view["method"] or (both or names)[0]
+    if wanted not in both:
+        raise unknown("method with both parameters", wanted, both)
+    some = rows[rows["method"] == wanted]
+    return Drawn(figures.heat_map(some, axis(x, names), axis(y, names), score), _means(some, [x, y], score))
+
+
+@_kind("scores-against-k", "Scores against the number of classes", Needs.ROWS, table=None, score=None)
+def _scores_against_k(m: Material, view: View) -> Drawn:
+    rows, _, score = _scored(m, view)
+    if view["table"]:
+        beside = beside_printed(view["table"], rows)
+        if score not in MEASURES:
+            raise unknown("measure of the papers' tables", score, MEASURES)
+    else:
+        spread = rows[rows["score"] == score].groupby(["method", "k"], sort=False)["value"].agg(["count", "mean", "std"]).reset_index()
+        beside = spread.rename(columns={"count": "runs", "mean": score, "std": f"{score}_sd"}).assign(**{f"printed_{score}": np.nan})
+    columns = ["k", "method", "runs", score, f"{score}_sd", f"printed_{score}"]
+    return Drawn(figures.scores_against_k(beside, score), beside[columns].reset_index(drop=True))
+
+
+def _scored(m: Material, view: View) -> tuple[pd.DataFrame, Study, str]:
+    """Rows, study and the score chosen, or the first there is."""
+    rows, study = m.rows, m.study
+    if rows is None or study is None or rows.empty:
+        raise FactScopeError("The study has no finished runs to draw.")
+    there = list(dict.fromkeys(rows["score"]))
+    score = view["score"] or ("accuracy" if "accuracy" in there else "silhouette")
+    if score not in there:
+        raise unknown("score of this study", score, there)
+    return rows, study, score
+
+
+def _means(rows: pd.DataFrame, axes: Sequence[str], score: str) -> pd.DataFrame:
+    """One row a method and setting: mean, standard deviation, runs."""
+    by = ["method", *(name for name in axes if name in rows)]
+    found = rows[rows["score"] == score].groupby(by, sort=False, dropna=False)["value"].agg(["mean", "std", "count"]).reset_index()
+    return found.rename(columns={"mean": score, "std": "sd", "count": "runs"})
+
+
+# Tables ----------------------------------------------------------------------------------------------------------------------
+
+
+@_kind("scores", "Scores of several methods", Needs.RUNS)
+def _scores(m: Material, view: View) -> Drawn:
+    if m.documents.labels is None:
+        raise FactScopeError(f"{m.documents.name} has no classes, so there are no scores.")
+    rows = []
+    for name in dict.fromkeys(m.names):
+        runs = [r for n, r in zip(m.names, m.results, strict=True) if n == name]
+        row: dict[str, Any] = {"method": name, "runs": len(runs)}
+        for score in ("accuracy", "nmi", "ari", "purity"):
+            values = [r.scores[score] for r in runs]
+            row |= {score: float(np.mean(values)), f"{score} sd": float(np.std(values))}
+        rows.append(row)
+    return Drawn(None, pd.DataFrame(rows))
+
+
+@_kind("paper-table", "A printed table, recomputed", Needs.ROWS, table=None)
+def _paper_table(m: Material, view: View) -> Drawn:
+    rows, _, _ = _scored(m, {"score": None})
+    if not view["table"]:
+        raise FactScopeError("Name the table of a paper, such as table=gnmf-2.")
+    return Drawn(None, beside_printed(view["table"], rows))

@@ -36,8 +36,8 @@ class Source:
     fingerprint: str = ""  # of the documents it was first made from
 
     def as_json(self) -> dict[str, Any]:
-        said = {name: value for name, value in asdict(replace(self, study=None)).items() if value}  # type: ignore[type-var]
-        return json.loads(json.dumps(said | {"kind": self.kind, "study": self.study.as_json()}))
+        said = {name: value for name, value in asdict(self).items() if value and name != "study"}
+        return json.loads(json.dumps(said | {"study": self.study.as_json()}))
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Source:
