@@ -16,6 +16,7 @@ pages = [
     st.Page("pages/constraints.py", title="Constraints", icon=":material/link:"),
     st.Page("pages/tables.py", title="Paper tables", icon=":material/table_chart:"),
     st.Page("pages/history.py", title="History", icon=":material/history:"),
+    st.Page("pages/report.py", title="Report", icon=":material/description:"),
 ]
 leave_cookie()
 go_on_after_a_restart()

@@ -15,8 +15,9 @@ from .corpus import corpus_in_sidebar
 
 @dataclass(frozen=True)
 class Shown:
-    """What is on the page: the result, the one before it on the same corpus, and whether the sliders have moved since."""
+    """What is on the page: what was asked, the result, the one before it on the same corpus, and whether the sliders have moved since."""
 
+    task: runs.Task
     result: fc.Result
     previous: fc.Result | None
     moved: bool
@@ -49,4 +50,4 @@ def workbench() -> Shown:
         kept.enter(asked, result)
     earlier: runs.Task | None = state.get("asked before")
     previous = runs.remembered(earlier) if earlier is not None else None
-    return Shown(result, previous, asked.key != task.key)
+    return Shown(asked, result, previous, asked.key != task.key)

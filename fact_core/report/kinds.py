@@ -326,7 +326,8 @@ def _panels(m: Material, view: View, rows: np.ndarray) -> list[figures.Points]:
             dimensions = int(view["dimensions"])
             if dimensions not in (2, 3):
                 raise FactScopeError(f"Documents can be drawn in 2 or 3 dimensions, not in {dimensions}.")
-            where = projected(result.embedding[rows], how, dimensions)
+            said = f"{how.value} of {len(rows)} documents in {dimensions} dimensions"  # UMAP takes seconds: once for a result
+            where = result.problem.once(said, lambda r=result, d=dimensions: projected(r.embedding[rows], how, d))  # type: ignore[misc]
             axes = tuple(f"{'component' if how is Projection.PCA else 'UMAP'} {d + 1}" for d in range(dimensions))
         panels.append(figures.Points(str(title), where, axes, colouring(result, rows, view)))
     return panels

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import unknown
 from ..study import Method, Study
-from ..tables import FIGURES, WORDS, figure_study, protocol, table_study
+from ..tables import FIGURES, figure_study, table_study
 from .source import Source
 
 
@@ -48,14 +48,12 @@ def _study(name: str) -> Callable[[str], Source]:
 PAPERS: dict[str, Printed] = {
     "pspt-fig-1": Printed("NMF-PSPt figure 1: affinity and coordinates of three topics", ("three-topics",), _pspt),
     **{name: Printed(title, corpora, _study(name)) for name, (title, corpora, _) in FIGURES.items()},
-    **{
-        name: Printed(f"LCF figure {name[-1]}: {WORDS[measure]} on {protocol(table).corpus}", (protocol(table).corpus,), _against_k(table, measure))
-        for name, table, measure in (
-            ("lcf-fig-1", "lcf-2", "accuracy"), ("lcf-fig-2", "lcf-2", "nmi"), ("lcf-fig-3", "lcf-3", "accuracy"), ("lcf-fig-4", "lcf-3", "nmi"),
-        )
-    },
+    "lcf-fig-1": Printed("LCF figure 1: accuracy on Yale", ("Yale_32x32",), _against_k("lcf-2", "accuracy")),
+    "lcf-fig-2": Printed("LCF figure 2: NMI on Yale", ("Yale_32x32",), _against_k("lcf-2", "nmi")),
+    "lcf-fig-3": Printed("LCF figure 3: accuracy on ORL", ("ORL",), _against_k("lcf-3", "accuracy")),
+    "lcf-fig-4": Printed("LCF figure 4: NMI on ORL", ("ORL",), _against_k("lcf-3", "nmi")),
     "lcf-fig-5": Printed("LCF figure 5: bases over points of the plane", ("gaussians",), _lcf),
-}  # fmt: skip
+}
 
 
 def paper_figure(name: str, corpus: str | None = None, **change: Any) -> Source:
