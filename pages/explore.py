@@ -90,8 +90,8 @@ if documents.open:
             document_card(corpus, chosen, result)
 if places.open:
     with places:
-        ways = ["cluster", "class"] if corpus.labels is not None else ["cluster"]
-        by = links.choice("Colour by", {w: w for w in ways}, "cluster", "colour", width=220)
+        hues = ["cluster", "class"] if corpus.labels is not None else ["cluster"]
+        by = links.choice("Colour by", {w: w for w in hues}, "cluster", "colour", width=220)
         view: dict = {"projection": "pca", "dimensions": 3, "colour": by, "names": full}
         chosen = figures.show_points(figures.of_runs("coordinates", [shown.task], [result], **view), "explore-map")
         st.caption("Principal components of the coordinates. Drag to turn, scroll to zoom, click a point to read the document.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -119,38 +119,33 @@ def show_points(made: Made, key: str) -> int | None:
     return clicked
 
 
+@st.fragment
 def menu(made: Made, key: str, label: str = "Save") -> None:
     """Downloads and the report, in a popover that is filled when it is opened."""
     with st.container(horizontal=True, horizontal_alignment="right"):
-        _menu(made, key, label)
+        popover = st.popover(label, icon=":material/download:", type="tertiary", key=f"{key}.menu", on_change="rerun")
+    if popover.open:
+        with popover:
+            _saved(made, key)
 
 
-@st.fragment
-def _menu(made: Made, key: str, label: str) -> None:
+def _saved(made: Made, key: str) -> None:
     table = made.source.kind in ("scores", "paper-table")
-    popover = st.popover(
-        label, icon=":material/download:", type="tertiary", key=f"{key}.menu", on_change="rerun", help="Download, or add to the report"
+    if not table:
+        style_picker(key)
+    style, name = report.style(), made.source.kind
+    with st.container(horizontal=True, gap="small"):
+        for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
+            data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
+            st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
+    why = None if made.whole else "Its run was stopped half-way, so nobody could make it again: let it finish first."
+    pressed = st.button(
+        "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=not made.whole, help=why, type="primary"
     )
-    if not popover.open:
-        return
-    with popover:
-        kinds = {"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS
-        if not table:
-            style_picker(key)
-        style, name = report.style(), made.source.kind
-        for column, (suffix, words) in zip(st.columns(len(kinds), gap="small"), kinds.items(), strict=True):
-            column.download_button(
-                words, lambda suffix=suffix: as_file(made.drawn, suffix, style, caption=made.caption), f"{name}.{suffix}", MIME[suffix],  # type: ignore[misc]
-                key=f"{key}.{suffix}", on_click="ignore", width="stretch",
-            )  # fmt: skip
-        why = None if made.whole else "Its run was stopped half-way, so nobody could make it again: let it finish first."
-        if st.button(
-            "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=not made.whole, help=why, type="primary"
-        ):
-            report.add(made.source, made.drawn, made.caption, made.upload)
-        count = len(report.items())
-        if count:
-            st.caption(f"{count} in the report.")
+    if pressed:
+        report.add(made.source, made.drawn, made.caption, made.upload)
+    if count := len(report.items()):
+        st.caption(f"{count} in the report.")
 
 
 def style_picker(key: str) -> None:
