@@ -12,7 +12,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from . import words
 
-GRID = "#DADDE1"
+GRID = "#DDDDDD"
 INK = "#222222"
 MANY = 3000  # cells of a heat map that are still drawn one by one; more are one picture
 PADDING = 1 / 18  # of the extent, that Plotly leaves beside points

@@ -10,6 +10,7 @@ import io
 import math
 import threading
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -134,7 +135,7 @@ def render(figure: go.Figure, kind: str, style: Style | None = None, *, engine: 
     except ImportError:
         raise FactScopeError("Pictures for print are drawn with matplotlib, which is not installed; pip install matplotlib.") from None
     settings: Any = {
-        "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "factscope", "font.family": _families(style.font),
+        "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "factscope", "font.family": _families(style.font, figure),
         "font.size": style.points, "axes.titlesize": style.points, "text.color": "#222222",
         "axes.unicode_minus": True, "text.parse_math": False, "hatch.linewidth": 0.4,
         "axes.labelcolor": "#222222", "xtick.labelcolor": "#222222", "ytick.labelcolor": "#222222", "path.simplify": False,
@@ -147,23 +148,48 @@ def render(figure: go.Figure, kind: str, style: Style | None = None, *, engine: 
     return file.getvalue()
 
 
-def _families(font: str) -> list[str]:
-    """The font asked for, and behind it one that has every sign we write."""
-    if font in FONTS:
-        return [*FONTS[font], "DejaVu Sans"]
-    from matplotlib.font_manager import fontManager
+def _families(font: str, figure: go.Figure) -> list[str]:
+    """The font asked for, behind it one that has every sign we write, and behind that installed ones with the signs still missing."""
+    from matplotlib.font_manager import FontProperties, fontManager
 
-    known = sorted({entry.name for entry in fontManager.ttflist})
-    if font not in known:
-        raise unknown("font", font, [*FONTS, *known])
-    return [font, "DejaVu Sans"]
+    if font not in FONTS and font not in {entry.name for entry in fontManager.ttflist}:
+        raise unknown("font", font, [*FONTS, *sorted({entry.name for entry in fontManager.ttflist})])
+    families = [*FONTS.get(font, [font]), "DejaVu Sans"]
+    missing = {sign for sign in _signs(figure) if ord(sign) > 0x2FFF or 0x0590 <= ord(sign) < 0x1E00} - _has(
+        fontManager.findfont(FontProperties(family="DejaVu Sans"))
+    )
+    for entry in fontManager.ttflist if missing else ():
+        if entry.name not in families and not entry.name.startswith("Last Resort") and missing & (found := _has(entry.fname)):
+            families.append(entry.name)
+            missing -= found
+    return families
+
+
+@lru_cache(maxsize=256)
+def _has(file: str) -> frozenset[str]:
+    """The signs of a font."""
+    from matplotlib.font_manager import get_font
+
+    return frozenset(map(chr, get_font(file).get_charmap()))
+
+
+def _signs(figure: go.Figure) -> set[str]:
+    """The letters of everything that is written in a figure."""
+    layout = figure.layout
+    said = [layout.title.text, *(a.text for a in layout.annotations), *(t.name for t in figure.data)]
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        said += [axis.title.text, *(axis.ticktext if axis.ticktext is not None else ())]
+    for trace in figure.data:
+        for values in (getattr(trace, "x", None), getattr(trace, "y", None)):
+            said += [v for v in values if isinstance(v, str)] if values is not None and len(values) and isinstance(values[0], str) else []
+    return set("".join(str(words) for words in said if words))
 
 
 def _by_chrome(figure: go.Figure, kind: str, style: Style) -> bytes:
     """Plotly's own way, through a browser."""
     pixels = {"width": round(style.inches * 200), "height": round(style.inches * 200 * (figure.layout.height or 450) / 700)}
     try:
-        return figure.to_image(format=kind, engine="kaleido", **pixels)
+        return figure.to_image(format=kind, **pixels)
     except (ValueError, RuntimeError, ImportError, OSError) as error:
         why = str(error).strip().split("\n")[0].rstrip(".") or "Chrome was not found"
         raise FactScopeError(
@@ -185,8 +211,8 @@ def _page(figure: go.Figure, style: Style) -> Any:
     page.get_layout_engine().set(  # type: ignore[call-arg,union-attr]
         w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.03
     )
-    weights: dict[str, Any] = {"width_ratios": [b - a for a, b in columns], "height_ratios": [b - a for a, b in rows]} if places else {}
-    grid = GridSpec(max(len(rows), 1), max(len(columns), 1), figure=page, **weights)
+    weights: dict[str, Any] = {"width_ratios": [b - a for a, b in columns], "height_ratios": [b - a for a, b in rows]}
+    grid = GridSpec(len(rows), len(columns), figure=page, **weights)
     used: set[int] = set()
     handles: dict[str, Any] = {}
     for place in places:
@@ -241,7 +267,7 @@ def _cells(places: list[dict[str, Any]], style: Style) -> tuple[list[tuple[float
         for i, place in enumerate(sorted(places, key=lambda p: p["domain"][0])):
             place["cell"] = (i // fit, i % fit)
         return [(i / fit, (i + 1) / fit) for i in range(fit)], [(0.0, 1.0)] * math.ceil(len(places) / fit)
-    rows = rows[::-1]
+    columns, rows = columns or [(0.0, 1.0)], rows[::-1] or [(0.0, 1.0)]
     for place in places:
         place["cell"] = (_track(rows, place["domain"][1]), _track(columns, place["domain"][0]))
     return columns, rows
