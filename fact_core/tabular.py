@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from .result import Result
 
-DIGITS = "%.10g"  # of numbers behind a figure: more than anybody reads, fewer than the order of additions changes
+DIGITS = "{:.10g}"  # of numbers behind a figure: more than anybody reads, fewer than the order of additions changes
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets take the full-width signs, too
 
 
 def documents_csv(result: Result, names: Sequence[str] | None = None) -> str:
@@ -29,20 +30,30 @@ def concepts_csv(result: Result, count: int = 50) -> str:
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
-    """A table as it is written beside a figure."""
-    words = frame.select_dtypes(exclude="number").columns
-    safe = frame.assign(**{name: frame[name].map(_plain) for name in words})
-    return safe.rename(columns=lambda name: _plain(str(name))).to_csv(index=False, float_format=DIGITS, lineterminator="\n")
+    """A table of numbers and names, for a spreadsheet."""
+    return _csv([str(name) for name in frame.columns], frame.itertuples(index=False, name=None))
 
 
-def _csv(header: Sequence[str], rows: object) -> str:
+def numbers_csv(frame: pd.DataFrame) -> str:
+    """The numbers behind a figure."""
+
+    def cell(value: object) -> object:
+        return ("" if value != value else DIGITS.format(value)) if isinstance(value, float) else value
+
+    rows = ([cell(value) for value in row] for row in frame.itertuples(index=False, name=None))
+    return _csv([str(name) for name in frame.columns], rows).replace("\r\n", "\n")
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow([_plain(cell) for cell in header])
-    writer.writerows([_plain(cell) for cell in row] for row in rows)  # type: ignore[attr-defined]
+    writer.writerows([_plain(cell) for cell in row] for row in rows)
     return file.getvalue()
 
 
 def _plain(cell: object) -> object:
-    """Text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
+    """Text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay numbers, what is missing stays empty."""
+    if isinstance(cell, float) and cell != cell:
+        return ""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in FORMULA and cell.strip() else cell

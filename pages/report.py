@@ -6,6 +6,7 @@ import fact_core as fc
 from fact_core.figures.static import FONTS, WIDTHS, Style, render
 from fact_core.report.archive import archive
 from ui import report
+from ui.words import sorry
 
 PREVIEW = 110  # dots per inch
 
@@ -51,7 +52,7 @@ for place, entry in enumerate(entries):
                 try:
                     st.image(preview(entry.number, style, entry.item.drawn.figure), width=min(720, round(style.inches * PREVIEW)))
                 except fc.FactScopeError as error:
-                    st.error(str(error))
+                    sorry(error)
         with words:
             entry.caption = st.text_area(f"{what} {counts[what]}", entry.caption, key=f"report.caption.{entry.number}", height=160)
             up, down, away = st.columns(3)

@@ -24,6 +24,7 @@ from fact_core.study import Method, Study
 from . import points, report
 from .corpus import Origin, origin_of
 from .runs import Task
+from .words import plain
 
 KINDS = {"pdf": "PDF", "svg": "SVG", "png": "PNG", "html": "HTML", "csv": "CSV"}
 
@@ -35,7 +36,7 @@ class Made:
     source: Source
     material: Material
     upload: Corpus | None = None
-    whole: bool = True  # its runs were not stopped half-way
+    why_not: str | None = None  # it cannot be added to a report
 
     @cached_property
     def drawn(self) -> Drawn:
@@ -50,19 +51,28 @@ class Made:
         return self if not camera else replace(self, source=replace(self.source, view={**self.source.view, "camera": dict(camera)}))
 
 
-def of_runs(name: str, tasks: Sequence[Task], results: Sequence[fc.Result], labels: Sequence[str] = (), **view: Any) -> Made:
-    """A figure of runs on the corpus of the page; `labels` are what the tasks are called."""
-    origin = origin_of(tasks[0].corpus)
-    bare = [(t.method, {n: v for n, v in t.settings.items() if n != "seed" and v is not None}) for t in tasks]
-    methods = {json.dumps(pair, sort_keys=True): Method(*pair) for pair in bare}
-    seeds = tuple(sorted({t.settings.get("seed", 0) for t in tasks}))
+def of_runs(name: str, tasks: Sequence[Task | None], results: Sequence[fc.Result], labels: Sequence[str] = (), **view: Any) -> Made:
+    """A figure of runs on the corpus of the page; `labels` are what the tasks are called. A run without a task is somebody else's."""
+    asked = [task for task in tasks if task is not None]
+    if not asked:
+        corpus = results[0].corpus
+        source = Source(name, Study(corpus.name, tuple(Method(r.algorithm.key) for r in results)), _chosen(view))
+        names = [r.algorithm.title for r in results]
+        return Made(
+            source, Material(corpus=corpus, results=results, names=names), why_not="This is somebody else's run: make your own first."
+        )
+    origin = origin_of(asked[0].corpus)
+    bare = [(t.method, {n: v for n, v in t.settings.items() if n != "seed" and v is not None}) for t in asked]
+    methods = {_said(pair): Method(*pair) for pair in bare}
+    seeds = tuple(sorted({t.settings.get("seed", 0) for t in asked}))
     study = Study(origin.name, tuple(methods.values()), reading=origin.reading, classes=origin.select, seeds=seeds)
-    place = {(said, t.settings.get("seed", 0)): i for i, (said, t) in enumerate(zip(map(_said, bare), tasks, strict=True))}
-    order = [place[_said((c.method, {n: v for n, v in c.options.items() if n != "seed"})), c.seed] for c in study.cells()]
-    source = Source(name, study, _chosen(view), tuple(labels[i] for i in order) if labels else (), fingerprint=tasks[0].corpus.fingerprint)
-    found = [results[i] for i in order]
-    made = Material(corpus=tasks[0].corpus, results=found, names=names_of(source, study.cells()), study=study)
-    return Made(source, made, origin.whole if origin.upload else None, all(r.stopped != "cancelled" for r in results))
+    place = {(_said(pair), t.settings.get("seed", 0)): i for i, (pair, t) in enumerate(zip(bare, asked, strict=True))}
+    cells = study.cells()
+    order = [place[_said((c.method, {n: v for n, v in c.options.items() if n != "seed"})), c.seed] for c in cells]
+    source = Source(name, study, _chosen(view), tuple(labels[i] for i in order) if labels else (), fingerprint=asked[0].corpus.fingerprint)
+    material = Material(corpus=asked[0].corpus, results=[results[i] for i in order], names=names_of(source, cells), study=study)
+    half = "Its run was stopped half-way, so nobody could make it again: let it finish first."
+    return Made(source, material, origin.whole if origin.upload else None, half if any(r.stopped == "cancelled" for r in results) else None)
 
 
 def of_study(name: str, study: Study, rows: pd.DataFrame, origin: Origin | None, **view: Any) -> Made:
@@ -99,7 +109,7 @@ def show(made: Made, key: str, **chart: Any) -> Any:
     try:
         figure = made.drawn.figure
     except fc.FactScopeError as error:
-        st.caption(str(error))
+        st.caption(plain(error))
         return None
     event = st.plotly_chart(figure, key=key, **chart)
     menu(made, key)
@@ -111,7 +121,7 @@ def show_points(made: Made, key: str) -> int | None:
     try:
         figure = made.drawn.figure
     except fc.FactScopeError as error:
-        st.caption(str(error))
+        st.caption(plain(error))
         return None
     assert figure is not None
     clicked = points.points(figure, key)
@@ -138,10 +148,10 @@ def _saved(made: Made, key: str) -> None:
         for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
             data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
             st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
-    why = None if made.whole else "Its run was stopped half-way, so nobody could make it again: let it finish first."
     pressed = st.button(
-        "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=not made.whole, help=why, type="primary"
-    )
+        "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,
+        type="primary",
+    )  # fmt: skip
     if pressed:
         report.add(made.source, made.drawn, made.caption, made.upload)
     if count := len(report.items()):

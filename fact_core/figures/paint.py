@@ -43,6 +43,10 @@ class Axis:
         at = {name: float(i) for i, name in enumerate(self.categories)}
         return np.array([at[str(v)] if str(v) in at else float(v) for v in values])
 
+    def spot(self, value: Any) -> float:
+        """Where a shape or an annotation stands: there a number is the place itself, on an axis of categories, too."""
+        return float(self.place([value])[0]) if isinstance(value, str) else float(value)
+
 
 @dataclass
 class Panel:
@@ -163,7 +167,7 @@ def _bar(panel: Panel, order: int, trace: Any, which: int, several: int, mode: s
         shades = [style.shade(given or words.COLORWAY[order % 10], order, opacity)] * len(at)
         hatches = [style.hatch(order)] * len(at)
     else:
-        shades = [style.shade(c, i, opacity) for i, c in enumerate(given)]
+        shades = [style.tone(c, i, opacity) for i, c in enumerate(given)]
         hatches = [""] * len(at)
     base = 0.0 if trace.base is None else np.asarray(trace.base, dtype=float)
     if mode == "stack":
@@ -376,7 +380,7 @@ def limits(panel: Panel, name: str) -> tuple[float, float]:
     return (high, low) if axis.reversed else (low, high)
 
 
-def shape(panel: Panel, given: Any, scale: float) -> None:
+def shape(panel: Panel, given: Any, style: Any, scale: float) -> None:
     """A line or a rectangle of the layout, in data or along the whole panel."""
     ax = panel.ax
     ends = {}
@@ -385,11 +389,14 @@ def shape(panel: Panel, given: Any, scale: float) -> None:
         ref = str(given[f"{name}ref"] or name)
         whole = ref == "paper" or ref.endswith("domain")
         values = [given[f"{name}0"], given[f"{name}1"]]
-        ends[name] = [float(v) for v in values] if whole else list(axis.place(values))
+        ends[name] = [float(v) for v in values] if whole else [axis.spot(v) for v in values]
         transforms[name] = ax.transAxes if whole else ax.transData
     transform = blended_transform_factory(transforms["x"], transforms["y"])
     line = given.line
-    look = {"color": words.colour(line.color or "#444444", given.opacity), "lw": 0.75 * scale * (2 if line.width is None else line.width)}
+    look = {
+        "color": style.plain(words.colour(line.color or "#444444", given.opacity)),
+        "lw": 0.75 * scale * (2 if line.width is None else line.width),
+    }
     if given.type == "line":
         ax.plot(
             ends["x"], ends["y"], transform=transform, ls=words.dash(line.dash), zorder=3, scalex=False, scaley=False, gid="shape", **look
@@ -398,7 +405,7 @@ def shape(panel: Panel, given: Any, scale: float) -> None:
         from matplotlib.patches import Rectangle
 
         (x0, x1), (y0, y1) = ends["x"], ends["y"]
-        fill = words.colour(given.fillcolor, given.opacity) if given.fillcolor else "none"
+        fill = style.plain(words.colour(given.fillcolor, given.opacity)) if given.fillcolor else "none"
         ax.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, transform=transform, facecolor=fill, edgecolor=look["color"], lw=look["lw"],
                                zorder=1.5, gid="shape"))  # fmt: skip
 
@@ -413,7 +420,7 @@ def annotation(panel: Panel, given: Any, style: Any, scale: float) -> None:
             spot.append(float(value))
             kinds.append("axes fraction")
         else:
-            at = float(axis.place([value])[0]) if axis.categories is not None else float(value)
+            at = axis.spot(value)
             spot.append(10**at if axis.log else at)  # Plotly's annotations of a logarithmic axis say the exponent
             kinds.append("data")
     across = {"left": "left", "right": "right"}.get(given.xanchor or "", "center")
@@ -430,6 +437,6 @@ def annotation(panel: Panel, given: Any, style: Any, scale: float) -> None:
     panel.ax.annotate(
         words.plain(given.text), tuple(spot), xycoords=(kinds[0], kinds[1]), xytext=away, textcoords="offset points", ha=across, va=up,
         arrowprops=arrow, fontsize=min(size, 1.1 * style.size), annotation_clip=False, zorder=5, rotation=-(given.textangle or 0),
-        color=words.colour(given.font.color) if given.font.color else INK,
+        color=words.colour(given.font.color) if given.font.color and not style.monochrome else INK,
         bbox={"facecolor": words.colour(given.bgcolor), "edgecolor": "none", "pad": 1} if given.bgcolor else None,
     )  # fmt: skip

@@ -85,40 +85,52 @@ class Style:
 
 
 class Brush:
-    """A style at work: what a colour, a dash, a symbol becomes on paper."""
+    """A style at work: what a colour, a dash, a symbol of a trace becomes on paper. Traces of one name look the same."""
 
-    def __init__(self, style: Style):
+    def __init__(self, style: Style, figure: go.Figure):
         self.size, self.monochrome = style.points, style.monochrome
+        names = [str(t.legendgroup or t.name or f"trace {i}") for i, t in enumerate(figure.data)]
+        known = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        self._numbers = [known[name] for name in names]
 
-    def shade(self, given: Any, order: int, opacity: float | None) -> Any:
+    def tone(self, given: Any, number: int, opacity: float | None) -> Any:
+        """The colour, or the grey of this number."""
         from . import words
 
-        light = GREYS[order % len(GREYS)]
         found = words.colour(given, opacity)
-        return (light, light, light, found[3]) if self.monochrome else found
+        return (*(GREYS[number % len(GREYS)],) * 3, found[3]) if self.monochrome else found
 
-    def dashed(self, given: str | None, order: int) -> Any:
+    def shade(self, given: Any, trace: int, opacity: float | None) -> Any:
+        return self.tone(given, self._numbers[trace], opacity)
+
+    def plain(self, rgba: Any) -> Any:
         from . import words
 
-        return words.dash(STROKES[order % len(STROKES)] if self.monochrome else given)
+        return words.grey(rgba) if self.monochrome else rgba
 
-    def spaced(self, order: int, points: int) -> dict[str, Any]:
+    def dashed(self, given: str | None, trace: int) -> Any:
+        from . import words
+
+        return words.dash(STROKES[self._numbers[trace] % len(STROKES)] if self.monochrome else given)
+
+    def spaced(self, trace: int, points: int) -> dict[str, Any]:
         """Where there are more lines than line styles, markers along them tell them apart."""
         from . import words
 
-        if not self.monochrome or order < len(STROKES):
+        number = self._numbers[trace]
+        if not self.monochrome or number < len(STROKES):
             return {}
-        return {"marker": words.marker(SYMBOLS[order % len(SYMBOLS)])[0], "markersize": self.size / 2, "markevery": max(1, points // 8)}
+        return {"marker": words.marker(SYMBOLS[number % len(SYMBOLS)])[0], "markersize": self.size / 2, "markevery": max(1, points // 8)}
 
-    def symbol(self, given: Any, order: int) -> tuple[str, bool]:
+    def symbol(self, given: Any, trace: int) -> tuple[str, bool]:
         from . import words
 
-        return words.marker(SYMBOLS[order % len(SYMBOLS)] if self.monochrome and given in (None, "circle") else given)
+        return words.marker(SYMBOLS[self._numbers[trace] % len(SYMBOLS)] if self.monochrome and given in (None, "circle") else given)
 
-    def hatch(self, order: int) -> str:
+    def hatch(self, trace: int) -> str:
         from .paint import HATCHES
 
-        return HATCHES[order % len(HATCHES)] if self.monochrome else ""
+        return HATCHES[self._numbers[trace] % len(HATCHES)] if self.monochrome else ""
 
 
 def render(figure: go.Figure, kind: str, style: Style | None = None, *, engine: str = "matplotlib") -> bytes:
@@ -203,7 +215,7 @@ def _page(figure: go.Figure, style: Style) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
 
-    brush, scale = Brush(style), style.points / SCREEN
+    brush, scale = Brush(style, figure), style.points / SCREEN
     places = _places(figure)
     columns, rows = _cells(places, style)
     page = Figure(figsize=(style.inches, style.height or _height(figure, places, len(columns), len(rows), style)), layout="compressed")
@@ -318,7 +330,7 @@ def _panel(page: Any, where: Any, figure: go.Figure, place: dict[str, Any], brus
     for given in figure.layout.shapes:
         refs = {str(given.xref or "x").split()[0], str(given.yref or "y").split()[0]}
         if refs <= {*place["names"], "paper"} and refs != {"paper"}:
-            paint.shape(panel, given, scale)
+            paint.shape(panel, given, brush, scale)
     for given in figure.layout.annotations:
         across, up = str(given.xref or "x").split()[0], str(given.yref or "y").split()[0]
         if across in (place["names"][0], "paper") and up in (place["names"][1], "paper") and (across, up) != ("paper", "paper"):
@@ -446,8 +458,10 @@ def _fit_labels(page: Any, places: list[dict[str, Any]], style: Style) -> None:
         if "panel" not in place:
             continue
         ax = place["ax"]
-        inches = float(ax.get_window_extent().width) / page.dpi
-        ax.set_title(_wrapped(ax.get_title(), inches, style.points), fontsize=style.points)
+        frame = ax.get_window_extent()
+        ax.set_title(_wrapped(ax.get_title(), float(frame.width) / page.dpi, style.points), fontsize=style.points)
+        ax.set_xlabel(_wrapped(ax.get_xlabel(), 1.1 * float(frame.width) / page.dpi, style.points))
+        ax.set_ylabel(_wrapped(ax.get_ylabel(), 1.1 * float(frame.height) / page.dpi, style.points))
         shown = [label for label in ax.get_xticklabels() if label.get_text() and label.get_visible()]
         boxes = sorted((label.get_window_extent() for label in shown), key=lambda box: box.x0 + box.x1)
         between = 0.4 * style.points * page.dpi / POINT
@@ -483,7 +497,7 @@ def _wrapped(marked: str, inches: float, size: float) -> str:
     from .words import plain
 
     letters = max(10, int(inches * POINT / (0.55 * size)))
-    return "\n".join("\n".join(textwrap.wrap(line, letters)) or line for line in plain(marked).split("\n"))
+    return "\n".join("\n".join(textwrap.wrap(line, letters, break_long_words=False)) or line for line in plain(marked).split("\n"))
 
 
 def _square(places: list[dict[str, Any]]) -> bool:

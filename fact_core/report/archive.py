@@ -81,6 +81,8 @@ def script(named: Sequence[tuple[str, Item]]) -> str:
         "# Makes every figure and table of this report again, into the folder given (default: reproduced).",
         "# Needs FactScope (fact_core); fetched corpora need their files in FACTSCOPE_DATA, or the network. PYTHON names the interpreter.",
         "set -eu",
+        "# One thread, as the pages compute: sums in another order differ in the last digits.",
+        "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1",
         'out=$(mkdir -p "${1:-reproduced}" && cd "${1:-reproduced}" && pwd)',
         'cd "$(dirname "$0")"',
         'mkdir -p "$out/figures" "$out/tables"',

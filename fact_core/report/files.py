@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from ..errors import FactScopeError, unknown
 from ..figures.static import FORMATS, Style, render
 from ..tables import escaped
-from ..tabular import frame_csv
+from ..tabular import numbers_csv
 from .kinds import Drawn
 
 KINDS = (*FORMATS, "html", "csv", "tex")
@@ -36,7 +36,7 @@ SIGNS = {
 def as_file(drawn: Drawn, kind: str, style: Style | None = None, *, caption: str = "", engine: str = "matplotlib") -> bytes:
     """The bytes of a file of this kind."""
     if kind == "csv":
-        return frame_csv(drawn.numbers).encode()
+        return numbers_csv(drawn.numbers).encode()
     if kind == "html":
         body = figure_html(drawn.figure, "figure") if drawn.figure is not None else table_html(drawn.numbers)
         return page(caption, [f"<figure>{body}<figcaption>{html.escape(caption)}</figcaption></figure>"]).encode()

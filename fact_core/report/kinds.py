@@ -302,8 +302,12 @@ def _projection(m: Material, view: View) -> Drawn:
 
 
 def _groups(m: Material) -> np.ndarray:
+    return groups_of(m.documents, m.results)
+
+
+def groups_of(corpus: Corpus, results: Sequence[Result]) -> np.ndarray:
     """Classes, or clusters where there are none: by these documents are drawn and ordered."""
-    return m.documents.labels if m.documents.labels is not None else m.results[-1].labels
+    return corpus.labels if corpus.labels is not None else results[-1].labels
 
 
 def _group_names(m: Material, sizes: np.ndarray) -> list[str]:
@@ -326,11 +330,16 @@ def _panels(m: Material, view: View, rows: np.ndarray) -> list[figures.Points]:
             dimensions = int(view["dimensions"])
             if dimensions not in (2, 3):
                 raise FactScopeError(f"Documents can be drawn in 2 or 3 dimensions, not in {dimensions}.")
-            said = f"{how.value} of {len(rows)} documents in {dimensions} dimensions"  # UMAP takes seconds: once for a result
-            where = result.problem.once(said, lambda r=result, d=dimensions: projected(r.embedding[rows], how, d))  # type: ignore[misc]
+            where = placed(result, rows, how, dimensions)
             axes = tuple(f"{'component' if how is Projection.PCA else 'UMAP'} {d + 1}" for d in range(dimensions))
         panels.append(figures.Points(str(title), where, axes, colouring(result, rows, view)))
     return panels
+
+
+def placed(result: Result, rows: np.ndarray, how: Projection, dimensions: int, make: Callable[..., np.ndarray] = projected) -> np.ndarray:
+    """Documents in fewer dimensions, computed once for a result: UMAP takes seconds. `make` is who computes it."""
+    said = f"{how.value} of {len(rows)} documents in {dimensions} dimensions"
+    return result.problem.once(said, lambda: make(result.embedding[rows], how, dimensions))
 
 
 def _projection_named(name: str) -> Projection:
