@@ -21,7 +21,7 @@ from ..errors import FactScopeError, unknown
 FORMATS = ("pdf", "svg", "png")
 POINT = 72.0
 SCREEN = 9.75  # points: what the figures' 13 pixels of type are
-NARROW = 15  # times the size of type that a square panel needs at the least
+NARROW = 13  # times the size of type that a scene needs at the least
 _lock = threading.Lock()  # matplotlib's settings are the process's
 
 
@@ -98,7 +98,8 @@ class Brush:
         from . import words
 
         found = words.colour(given, opacity)
-        return (*(GREYS[number % len(GREYS)],) * 3, found[3]) if self.monochrome else found
+        coloured = max(found[:3]) - min(found[:3]) > 0.02
+        return (*(GREYS[number % len(GREYS)],) * 3, found[3]) if self.monochrome and coloured else found
 
     def shade(self, given: Any, trace: int, opacity: float | None) -> Any:
         return self.tone(given, self._numbers[trace], opacity)
@@ -271,10 +272,10 @@ def _domain(given: Any) -> tuple[float, float]:
 
 
 def _cells(places: list[dict[str, Any]], style: Style) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """The columns and rows (from the top) of the grid, and the cell of each panel. Too small squares in a row break it."""
+    """The columns and rows (from the top) of the grid, and the cell of each panel. Too small scenes in a row break it."""
     columns, rows = (_tracks([p["domain"][i] for p in places]) for i in (0, 1))
     fit = max(1, int(style.inches * POINT // (NARROW * style.points)))
-    if _square(places) and len(rows) == 1 and len(columns) == len(places) > fit:
+    if any(p["scene"] is not None for p in places) and len(rows) == 1 and len(columns) == len(places) > fit:
         fit = math.ceil(len(places) / math.ceil(len(places) / fit))
         for i, place in enumerate(sorted(places, key=lambda p: p["domain"][0])):
             place["cell"] = (i // fit, i % fit)
@@ -455,11 +456,11 @@ def _fit_labels(page: Any, places: list[dict[str, Any]], style: Style) -> None:
     """Names under an axis that would run into one another are turned; where even that is too close, only some are written."""
     page.draw_without_rendering()
     for place in places:
-        if "panel" not in place:
-            continue
         ax = place["ax"]
         frame = ax.get_window_extent()
         ax.set_title(_wrapped(ax.get_title(), float(frame.width) / page.dpi, style.points), fontsize=style.points)
+        if "panel" not in place:
+            continue
         ax.set_xlabel(_wrapped(ax.get_xlabel(), 1.1 * float(frame.width) / page.dpi, style.points))
         ax.set_ylabel(_wrapped(ax.get_ylabel(), 1.1 * float(frame.height) / page.dpi, style.points))
         shown = [label for label in ax.get_xticklabels() if label.get_text() and label.get_visible()]
