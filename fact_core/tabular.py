@@ -10,6 +10,7 @@ import pandas as pd
 
 from .result import Result
 
+DIGITS = "{:.10g}"  # of numbers behind a figure: more than anybody reads, fewer than the order of additions changes
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets take the full-width signs, too
 
 
@@ -54,6 +55,16 @@ def concepts_csv(result: Result, count: int = 50) -> str:
 def frame_csv(frame: pd.DataFrame) -> str:
     """A table of numbers and names, for a spreadsheet."""
     return _csv([str(name) for name in frame.columns], frame.itertuples(index=False, name=None))
+
+
+def numbers_csv(frame: pd.DataFrame) -> str:
+    """The numbers behind a figure."""
+
+    def cell(value: object) -> object:
+        return ("" if value != value else DIGITS.format(value)) if isinstance(value, float) else value
+
+    rows = ([cell(value) for value in row] for row in frame.itertuples(index=False, name=None))
+    return _csv([str(name) for name in frame.columns], rows).replace("\r\n", "\n")
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
