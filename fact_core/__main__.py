@@ -1,4 +1,4 @@
-"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | select | figure | doctor`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import commands as studies
-from . import metrics
+from . import doctor, metrics
 from .algorithms import algorithms
 from .corpus import available_corpora, load_corpus
 from .errors import FactScopeError
+from .estimate import check
 from .fit import fit
+from .report import commands as reports
 from .result import Result
 from .solve import Progress
-from .tabular import concepts_csv, documents_csv
+from .tabular import TABLES, concepts_csv, documents_csv
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,17 +50,21 @@ def parser() -> Parser:
     run.add_argument("--max-iter", type=int, metavar="N", help="steps (default: the method's own, mostly 200)")
     run.add_argument("--restarts", type=int, default=10, metavar="R", help="starts, of which the best goes on (default 10)")
     run.add_argument("--seed", type=int, default=0, metavar="S")
-    run.add_argument("--out", type=Path, metavar="DIR", help="write result.json, factors.npz, documents.csv and concepts.csv there")
-    for command in (listing, methods, run):
+    run.add_argument("--out", type=Path, metavar="DIR", help="write the result there: result.json, factors.npz and tables as .csv")
+    doctor_ = commands.add_parser("doctor", help="whether everything is there and works, and what to do where it does not")
+    doctor_.set_defaults(call=examine)
+    doctor_.add_argument("--url", metavar="http://…", help="a running server to ask, too")
+    for command in (listing, methods, run, doctor_):
         command.add_argument("--json", action="store_true", help="one JSON object instead of text")
     studies.add(commands)
+    reports.add(commands)
     return top
 
 
 def main(arguments: list[str] | None = None) -> int:
     try:
         options = parser().parse_args(arguments)
-        options.call(options)
+        return options.call(options) or 0
     except FactScopeError as error:
         print(error, file=sys.stderr)
         return 2
@@ -100,6 +106,14 @@ def list_algorithms(options: argparse.Namespace) -> None:
             print(f"{'':<10}   {p.name:<12} {p.symbol}, {p.doc}; {values}, default {p.default}")
 
 
+def examine(options: argparse.Namespace) -> int:
+    if not options.json:
+        return doctor.report(doctor.examine(options.url))
+    found = doctor.as_json(list(doctor.examine(options.url)))
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0 if found["ok"] else 1
+
+
 def run_one(options: argparse.Namespace) -> None:
     settings = {"seed": options.seed, "restarts": options.restarts, "max_iter": options.max_iter, "n_clusters": options.clusters}
     settings |= dict(_setting(text) for text in options.set)
@@ -109,6 +123,7 @@ def run_one(options: argparse.Namespace) -> None:
         random=options.random_classes, at_most=options.at_most, seed=options.seed,
     )  # fmt: skip
     bar = _bar if sys.stderr.isatty() and not options.json else None
+    check(corpus, options.algorithm, settings)
     result = fit(corpus, options.algorithm, progress=bar, **settings)
     if bar:
         print("\r\x1b[K", end="", file=sys.stderr)
@@ -143,13 +158,15 @@ def summary(result: Result) -> str:
 
 
 def write(result: Result, folder: Path) -> None:
-    """The whole run as files: what was done, the factors, the documents' clusters, the concepts' terms."""
+    """The whole run as files: what was done, the factors, the documents' clusters and coordinates, the concepts' terms."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "result.json").write_text(json.dumps(result.as_json(), indent=2, ensure_ascii=False), encoding="utf-8")
         np.savez_compressed(folder / "factors.npz", **result.factors)  # type: ignore[arg-type]
         (folder / "documents.csv").write_text(documents_csv(result), encoding="utf-8")
         (folder / "concepts.csv").write_text(concepts_csv(result), encoding="utf-8")
+        for name, table in TABLES.items():
+            (folder / name).write_text(table(result), encoding="utf-8")
     except OSError as error:
         raise FactScopeError(f"The result could not be written to {folder}: {error.strerror}.") from None
 

@@ -1,22 +1,25 @@
 """Concepts: their terms, the documents that stand for them, their names, and where a new text falls."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 import fact_core as fc
-from fact_core.concepts import borderline, distinctive_terms, likeness, representative
-from fact_core.figures import concept_terms
-from fact_core.tabular import concepts_csv
-from ui import links
+from fact_core import friends
+from fact_core.concepts import borderline, likeness, representative
+from fact_core.tabular import TABLES, concepts_csv
+from ui import figures, links
 from ui.documents import document_card, document_table, found
-from ui.names import given_name, long_names, rename
+from ui.names import given_name, long_names, rename, short_names
+from ui.words import plain, sorry
 from ui.workbench import workbench
 
 shown = workbench()
 result = shown.result
 corpus = result.corpus
-st.subheader(f"Concepts of {result.algorithm.title} on {corpus.name}", anchor=False)
+st.subheader(f"Concepts of {result.algorithm.title} on {plain(corpus.name)}", anchor=False)
 if shown.moved:
     st.info("The settings have changed since this run. Press Run to see their effect.", icon=":material/tune:")
 
@@ -34,10 +37,21 @@ with order:
         "Terms by what sets the concept apart … by weight", 0.0, 1.0, 1.0, "relevance", step=0.1,
         help="1 orders terms by their weight; smaller values prefer terms that are rare elsewhere (relevance as in LDAvis).",
     )  # fmt: skip
-terms = result.concepts(10) if share == 1.0 else distinctive_terms(result.basis, corpus.matrix, corpus.terms, 10, share)
 names = long_names(result)
-st.plotly_chart(concept_terms(terms, names), key="terms")
-st.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+if corpus.image_shape is not None:
+    figures.show(figures.of_runs("basis-images", [shown.task], [result], names=short_names(result)), "bases")
+else:
+    figures.show(figures.of_runs("concepts", [shown.task], [result], terms=10, relevance=share, names=names), "terms")
+terms_button, elsewhere = st.columns([1, 4])
+terms_button.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+with elsewhere.popover("Take it elsewhere", icon=":material/output:"):
+    for file, written in TABLES.items():
+        st.download_button(file, partial(written, result), file, icon=":material/download:", width="stretch")
+    missing = friends.pyldavis_refusal(result)
+    st.download_button(
+        "pyldavis.html", lambda: friends.pyldavis_page(result), "pyldavis.html", icon=":material/download:", width="stretch",
+        disabled=missing is not None, help=missing or "The concepts in pyLDAvis, as one page that loads nothing from the web.",
+    )  # fmt: skip
 
 left, right = st.columns(2, gap="large")
 with left:
@@ -72,7 +86,7 @@ with right:
                 st.warning("None of its words is a term of this corpus, so it falls nowhere.")
             else:
                 placed = result.place(text)
-                st.success(f"It falls to concept {names[placed.labels[0]]}.")
+                st.success(f"It falls to concept {plain(names[placed.labels[0]])}.")
                 weights = placed.embedding[0]
                 table = pd.DataFrame({"concept": names, "weight": weights / max(np.abs(weights).max(), 1e-300)}).sort_values(
                     "weight", ascending=False
@@ -80,6 +94,6 @@ with right:
                 bar = st.column_config.ProgressColumn("weight, relative", min_value=0.0, max_value=1.0)
                 st.dataframe(table, hide_index=True, key="placed", column_config={"weight": bar})
                 read = [str(corpus.terms[j]) for j in known.indices[np.argsort(-known.data, kind="stable")][:20]]
-                st.caption(f"{known.nnz} of its terms are known here: {', '.join(read)}{' …' if known.nnz > 20 else ''}")
+                st.caption(f"{known.nnz} of its terms are known here: {plain(', '.join(read))}{' …' if known.nnz > 20 else ''}")
         except fc.FactScopeError as error:
-            st.error(str(error))
+            sorry(error)

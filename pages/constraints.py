@@ -1,28 +1,21 @@
 """Constraints: a few labels or pairs, what propagation makes of them, and what the methods that use them gain."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from fact_core.algorithms import Needs, algorithms
-from fact_core.constraints import Links, from_pairs, from_share, propagate, share_refusal
-from fact_core.figures import Points, constraint_effect, coordinates, link_matrix
-from fact_core.graph import GraphWeights
-from fact_core.problem import graph_of
-from fact_core.projection import Projection, projected, stratified
-from ui import links, runs
+from fact_core.constraints import Links, from_pairs, from_share, share_refusal
+from ui import figures, links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.documents import document_card
 from ui.pairs import pair_editor, pairs_of
-from ui.points import colouring, points
-
-SHOWN = 240  # documents of the matrices
+from ui.words import plain
 
 corpus = corpus_in_sidebar()
 n, refusal = len(corpus), share_refusal(corpus)
 with st.sidebar:
     ways = {"pairs": "pairs of documents"} if refusal else {"share": "a share of labels", "pairs": "pairs of documents"}
-    way = links.choice("What is known", ways, next(iter(ways)), "known", help=refusal)
+    way = links.choice("What is known", ways, next(iter(ways)), "known", help=plain(refusal) if refusal else None)
     share = links.slider("t, share of each class whose labels are given", 0.01, 0.5, 0.1, "share", step=0.01) if way == "share" else 0.0
     alpha = links.slider("α, how far constraints reach over the graph", 0.05, 0.95, 0.5, "alpha", step=0.05)
     p = links.slider("p, neighbours in the graph", 1, min(30, n - 1), min(5, n - 1), "constraints.p")
@@ -52,19 +45,15 @@ results = runs.obtain_or_stop("constraints", wanted)
 found = {task.key: result for task, result in zip(wanted, results, strict=True)}
 main = found[tasks["RCF"].key] if "RCF" in tasks else found[tasks["LCCF, without"].key]
 
-st.subheader(f"What a little knowledge does on {corpus.name}", anchor=False)
+st.subheader(f"What a little knowledge does on {plain(corpus.name)}", anchor=False)
 constraints = from_share(corpus, share, seed) if way == "share" else from_pairs(pairs, n)
 st.caption(f"{n:,} documents; known: {constraints}. The map shows the coordinates of CF.")
 for note in constraints.notes:
-    st.caption(note)
+    st.caption(plain(note))
 left, right = st.columns([3, 2], gap="large")
 with left:
-    rows = stratified(main.labels)
-    spread = found[tasks["CF, without"].key].embedding  # smoothed coordinates lie on top of one another, and could not be pointed at
-    flat = projected(spread[rows], Projection.PCA, 2)
-    by = "class" if corpus.labels is not None else "cluster"
-    panel = Points("", flat, ("first component", "second component"), colouring(by, main, rows))
-    clicked = points(coordinates([panel], [corpus.titles[int(i)] for i in rows], rows, n), "constraints-map")
+    spread = tasks["CF, without"]  # smoothed coordinates lie on top of one another, and could not be pointed at
+    clicked = figures.show_points(figures.of_runs("projection", [spread], [found[spread.key]]), "constraints-map")
     st.caption("Click a document to read it; click two, one after the other, to make them a pair.")
 with right:
     if way == "pairs":
@@ -98,18 +87,12 @@ for name, (key, _) in methods.items():
         st.caption(f"{name}: {algorithms()[key].note}")
 
 if len(constraints.documents):
-    groups = corpus.labels if corpus.labels is not None else main.labels
-    some = np.union1d(stratified(groups, SHOWN), constraints.documents[:SHOWN])
-    some = some[np.argsort(groups[some], kind="stable")]
-    sizes = np.bincount(groups[some], minlength=int(groups.max()) + 1)
-    names = [m for m, size in zip(corpus.label_names or map(str, range(1, k + 1)), sizes, strict=False) if size]
     before, after = st.columns(2, gap="medium")
-    S = graph_of(corpus, p, GraphWeights.HEAT)
-    F = propagate(S, constraints, alpha).F(some, some)
-    Z = constraints.Z().tocsr()[some][:, some].toarray()
-    before.plotly_chart(link_matrix(Z, names, sizes[sizes > 0], f"Constraints as given, showing {len(some):,} of {n:,} documents"), key="Z")
-    after.plotly_chart(link_matrix(F, names, sizes[sizes > 0], "After propagation"), key="F")
+    with before:
+        figures.show(figures.of_runs("links", [tasks["RCF"]], [main]), "Z")
+    with after:
+        figures.show(figures.of_runs("links", [tasks["RCF"]], [main], propagated=True), "F")
 if kinds and corpus.labels is not None:
     st.markdown("**Must-links only, cannot-links only, both** (RCF)")
-    effect = {name: {"accuracy": found[t.key].scores["accuracy"], "NMI": found[t.key].scores["nmi"]} for name, t in kinds.items()}
-    st.plotly_chart(constraint_effect(effect), key="effect")
+    effect = list(kinds.values()), [found[t.key] for t in kinds.values()], list(kinds)
+    figures.show(figures.of_runs("constraint-effect", *effect), "effect")

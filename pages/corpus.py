@@ -7,9 +7,10 @@ import streamlit as st
 
 import fact_core as fc
 from fact_core.corpus import as_mat, as_npz
-from fact_core.figures import class_sizes
+from ui import figures
 from ui.corpus import choose_classes, choose_reading, effects, pick_corpus, take_upload, whole_corpus
 from ui.documents import document_card, document_table
+from ui.words import plain, sorry
 
 left, right = st.columns([1, 2], gap="large")
 with left:
@@ -18,12 +19,12 @@ with left:
         name, whole = pick_corpus()
         st.markdown("**From words to numbers**")
         chosen = choose_reading(name, whole.has_text)
-        plain = whole_corpus(name)
+        usual = whole_corpus(name)
         whole = whole_corpus(name, **chosen)
         st.markdown("**Classes**" if whole.labels is not None else "This corpus has no classes.")
         corpus = choose_classes(name, whole)
     except fc.FactScopeError as error:
-        st.error(f"{error} The choices were taken back.")
+        sorry(f"{error} The choices were taken back.")
         st.session_state.get("reading", {}).clear()
         for key in [k for k in st.session_state if str(k).startswith("read.")]:
             del st.session_state[key]
@@ -31,10 +32,10 @@ with left:
         st.stop()
 
 with right:
-    st.subheader(corpus.name, anchor=False)
+    st.subheader(plain(corpus.name), anchor=False)
     documents, terms, classes, filled = st.columns(4)
     documents.metric("Documents", f"{len(corpus):,}", help=f"{len(whole):,} in the whole corpus.")
-    change = len(whole.terms) - len(plain.terms)
+    change = len(whole.terms) - len(usual.terms)
     terms.metric(
         "Terms",
         f"{len(corpus.terms):,}",
@@ -45,12 +46,10 @@ with right:
     classes.metric("Classes", f"{len(corpus.label_names)}" if corpus.labels is not None else "none")
     entries = corpus.matrix.nnz if sp.issparse(corpus.matrix) else np.count_nonzero(corpus.matrix)
     filled.metric("Filled", f"{entries / (len(corpus) * len(corpus.terms)):.1%}", help="Share of the matrix that is not zero.")
-    st.caption("  \n".join(f"Left out: {d}." for d in whole.dropped) or "Nothing was left out.")
+    st.caption("  \n".join(f"Left out: {plain(d)}." for d in whole.dropped) or "Nothing was left out.")
     if whole.labels is not None:
         st.markdown("**Class sizes**")
-        order = np.argsort(-whole.class_sizes, kind="stable")
-        names = [whole.label_names[c] for c in order]
-        st.plotly_chart(class_sizes(whole.class_sizes[order], names, [n in corpus.label_names for n in names]), key="class sizes")
+        figures.show(figures.of_corpus("class-sizes", corpus, chosen=list(corpus.label_names)), "class sizes")
     tabs = st.tabs(["Documents", "Vocabulary", "Effect of the choices", "Download"], on_change="rerun", key="corpus.view")
     if tabs[0].open:
         with tabs[0]:

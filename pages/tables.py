@@ -5,12 +5,13 @@ import streamlit as st
 
 import fact_core as fc
 from fact_core import tables
-from fact_core.figures import scores_against_k
 from fact_core.jobs import Job
 from fact_core.printed import MISFITS, TABLES
-from ui import links
+from fact_core.tabular import frame_csv
+from ui import figures, links
 from ui.corpus import corpus_names
 from ui.jobs import follow, where_it_runs
+from ui.words import sorry
 
 BELOW, ABOVE = "213,94,0", "0,114,178"  # orange and blue, told apart by everybody
 FULL = 10.0  # points of difference at which a cell has its full colour
@@ -49,20 +50,22 @@ def show(job: Job | None, rows: pd.DataFrame) -> None:
             over = f", mean of {'–'.join(map(str, dict.fromkeys([runs[0], runs[-1]])))} runs" if runs else ""
             st.markdown(f"**{'Accuracy' if measure == 'accuracy' else 'NMI'}, recomputed / printed**, per cent{over}")
             printed_beside(beside, measure)
-    if rows.empty:
+    if job is None or rows.empty:
         return
     st.caption("Blue is above print, orange below; the full colour is ten points. Differences and standard deviations are in the CSV.")
-    csv, tex, tidy, _ = st.columns([1, 1, 1, 3])
-    csv.download_button("Table as CSV", lambda: beside.to_csv(index=False), f"{name}.csv", icon=":material/download:", width="stretch")
+    csv, tex, tidy, more = st.columns([1, 1, 1, 3])
+    csv.download_button("Table as CSV", lambda: frame_csv(beside), f"{name}.csv", icon=":material/download:", width="stretch")
     tex.download_button("As LaTeX", lambda: tables.latex(name, beside), f"{name}.tex", icon=":material/download:", width="stretch")
-    tidy.download_button("Every run", lambda: rows.to_csv(index=False), f"{name}-runs.csv", icon=":material/download:", width="stretch")
+    tidy.download_button("Every run", lambda: frame_csv(rows), f"{name}-runs.csv", icon=":material/download:", width="stretch")
+    with more:
+        figures.menu(figures.of_study("paper-table", job.study, rows, None, table=name), "tables paper", "Report")
     left, right = st.columns(2, gap="large")
     with left:
         known = [m for m in tables.MEASURES if beside[m].notna().any()]
         measure = st.segmented_control(
             "Measure", known, default=known[0], required=True, format_func=tables.WORDS.__getitem__, key="tables.measure"
         )
-        st.plotly_chart(scores_against_k(beside, measure), key="tables against k")
+        figures.show(figures.of_study("scores-against-k", job.study, rows, None, table=name, score=measure), "tables against k")
     with right:
         st.markdown("**Are the differences real?**", help="Every two methods over the same choices of classes, all k together.")
         tests = tables.significance(rows)
@@ -101,7 +104,8 @@ if table.corpus not in here:
         f"Put {table.corpus}.mat into a folder and name that folder in FACTSCOPE_DATA."
     )
 try:
-    if not follow(tables.table_study(name, ks, runs, methods), None, run, scheduler, show):
+    study = tables.table_study(name, ks, runs, methods)
+    if table.corpus not in here or not follow(study, None, run, scheduler, show):
         show(None, pd.DataFrame(columns=["k", "method", "seed", "score", "value"]))
 except fc.FactScopeError as error:
-    st.error(str(error))
+    sorry(error)

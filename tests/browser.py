@@ -31,7 +31,7 @@ def server() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.fileWatcherType", "none"]
+    command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port), "--server.fileWatcherType", "none"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -61,6 +61,17 @@ def settle(page: Page) -> None:
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
     page.wait_for_function("() => !document.querySelector('[data-stale=true]')", timeout=20_000)
     page.wait_for_timeout(300)
+
+
+def opened(page: Page, address: str, path: str = "") -> Page:
+    page.goto(f"{address}/{path}")
+    settle(page)
+    return page
+
+
+def metric(page: Page, label: str) -> float:
+    found = page.locator('[data-testid="stMetric"]', has_text=label).first
+    return float(found.locator('[data-testid="stMetricValue"]').inner_text().replace(",", ""))
 
 
 def picture(page: Page, name: str) -> None:

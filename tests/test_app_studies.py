@@ -192,6 +192,7 @@ def test_a_store_that_cannot_be_written_does_not_stop_anybody(monkeypatch: pytes
     ui.kept.store.clear()
     app = opened(corpus="gaussians", method="nmf")
     assert metric(app, "Objective") > 0
+    assert any("FACTSCOPE_HOME" in w.value or "file" in w.value for w in app.warning)
     app.switch_page("pages/history.py").run()
     assert not app.exception
     assert app.error

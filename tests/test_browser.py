@@ -5,53 +5,20 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Iterator
 from math import cos, sin
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import ARTEFACTS, chromium, picture, server, settle
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from browser import ARTEFACTS, metric, opened, picture, server, settle
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import fact_core as fc
 from fact_core.corpus import DEFAULT_VIEW
 from fact_core.projection import Projection, projected
 
 pytestmark = pytest.mark.timeout(600)
-PAGES = ("", "corpus", "compare", "coordinates", "concepts", "constraints")
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with server() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = chromium(playwright)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A new visitor; whatever goes wrong inside the page fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    context.close()
-    assert not errors
-
-
-def opened(page: Page, address: str, path: str = "") -> Page:
-    page.goto(f"{address}/{path}")
-    settle(page)
-    return page
+PAGES = ("", "corpus", "compare", "sensitivity", "coordinates", "concepts", "constraints", "tables", "history", "learn")
 
 
 def default_corpus(**choice: object) -> fc.Corpus:
@@ -72,11 +39,6 @@ def slide(page: Page, label: str, value: str, key: str = "ArrowLeft") -> None:
         page.wait_for_timeout(60)
     expect(shown).to_have_text(value)
     settle(page)
-
-
-def metric(page: Page, label: str) -> float:
-    found = page.locator('[data-testid="stMetric"]', has_text=label).first
-    return float(found.locator('[data-testid="stMetricValue"]').inner_text().replace(",", ""))
 
 
 def drawn(page: Page) -> Locator:
@@ -309,7 +271,9 @@ def test_pages_are_there_at_first_sight_in_any_light(browser: Browser, address: 
     page = context.new_page()
     for path in PAGES:
         opened(page, address, path)
-        page.wait_for_selector('[data-testid="stPlotlyChart"], .factscope-points[data-drawn]', timeout=120_000)
+        page.wait_for_selector(
+            '[data-testid="stPlotlyChart"], .factscope-points[data-drawn], .factscope-player[data-drawn]', timeout=120_000
+        )
         settle(page)
         assert page.locator('[data-testid="stException"]').count() == 0
         picture(page, f"{path or 'explore'}-{size[0]}-{scheme}")

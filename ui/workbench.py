@@ -11,12 +11,14 @@ from fact_core.algorithms import algorithms
 
 from . import controls, kept, runs
 from .corpus import corpus_in_sidebar
+from .words import sorry
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is on the page: the result, the one before it on the same corpus, and whether the sliders have moved since."""
+    """What is on the page: what was asked, the result, the one before it on the same corpus, and whether the sliders have moved since."""
 
+    task: runs.Task | None  # none for a run that somebody shares
     result: fc.Result
     previous: fc.Result | None
     moved: bool
@@ -39,7 +41,7 @@ def workbench() -> Shown:
     try:
         result = runs.obtain("workbench", [asked])[0]
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         if (last := state.get("asked before")) is None:
             st.session_state.pop("asked")
             st.stop()
@@ -47,6 +49,8 @@ def workbench() -> Shown:
         result = runs.obtain("workbench", [asked])[0]
     if result.stopped != "cancelled":
         kept.enter(asked, result)
+    if (why := kept.trouble()) is not None:
+        st.warning(why)
     earlier: runs.Task | None = state.get("asked before")
     previous = runs.remembered(earlier) if earlier is not None else None
-    return Shown(result, previous, asked.key != task.key)
+    return Shown(asked, result, previous, asked.key != task.key)
