@@ -10,6 +10,7 @@ from fact_core.concepts import matched_concepts
 from fact_core.figures import agreement, curves
 from fact_core.metrics import single_cluster_accuracy
 from fact_core.presets import PRESETS, resolve
+from fact_core.tabular import frame_csv
 from ui import links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.names import long_names
@@ -64,6 +65,7 @@ for name, runs_ in by_name.items():
     row["seconds a run"] = f"{np.mean([r.seconds for r in runs_]):.2f}"
     rows.append(row)
 st.dataframe(pd.DataFrame(rows), hide_index=True, key="scores")
+st.download_button("Scores as CSV", lambda: frame_csv(pd.DataFrame(rows)), "scores.csv", icon=":material/download:")
 if corpus.labels is not None:
     st.caption(f"One single cluster of everything would have an accuracy of {single_cluster_accuracy(corpus.labels):.3f}.")
 
