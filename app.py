@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui import runs
 from ui.jobs import go_on_after_a_restart
-from ui.look import less_empty_space
+from ui.look import less_empty_space, own_downloads_only
 from ui.session import leave_cookie
 
 st.set_page_config(page_title="FactScope", page_icon="◧", layout="wide")
@@ -30,6 +30,7 @@ pages = {
     ],
 }
 less_empty_space()
+own_downloads_only()
 leave_cookie()
 go_on_after_a_restart()
 st.navigation(pages, position="top").run()
