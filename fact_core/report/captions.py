@@ -21,7 +21,7 @@ SENTENCES = {
     "concepts": "Heaviest terms of the concepts {methods} finds in {corpus}",
     "basis-images": "Bases {methods} finds in {corpus}, each from nothing (black) to its largest value (white)",
     "bases": "Points of {corpus} by cluster, and the bases (diamonds) found by {methods}",
-    "coordinates": "Documents of {corpus} in the coordinates found by {methods}, coloured by {colour}",
+    "coordinates": "{affinity}ocuments of {corpus} in the coordinates found by {methods}, coloured by {colour}",
     "projection": "Documents of {corpus} in two dimensions ({projection} of the coordinates found by {methods}), coloured by {colour}",
     "affinity": "Affinity of the documents of {corpus}, ordered by class",
     "links": "Constraints among documents of {corpus}{propagated}: must-links blue, cannot-links orange",
@@ -48,6 +48,7 @@ def caption(source: Source, made: Material | None = None) -> str:
         "methods": _joined(names), "corpus": study.corpus.removesuffix(" (uploaded)"), "runs": ", ".join(runs),
         "axes": _joined(symbols) or "k",
         "score": NAMES.get(score, score.capitalize()), "title": study.title, "projection": NAMES.get(str(view.get("projection")), ""),
+        "affinity": "Affinity of the documents, ordered by class (a), and d" if view.get("affinity") else "D",
         "colour": view.get("colour") or "class", "propagated": " after propagation" if view.get("propagated") else " as given",
     }  # fmt: skip
     sentence = SENTENCES.get(source.kind, source.about.title + " of {methods} on {corpus}").format(**words)
