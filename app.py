@@ -14,12 +14,14 @@ pages = [
     st.Page("pages/corpus.py", title="Corpus", icon=":material/library_books:"),
     st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:"),
     st.Page("pages/sensitivity.py", title="Sensitivity", icon=":material/tune:"),
+    st.Page("pages/choose.py", title="Choose k and λ", icon=":material/adjust:"),
     st.Page("pages/coordinates.py", title="Coordinates", icon=":material/scatter_plot:"),
     st.Page("pages/concepts.py", title="Concepts", icon=":material/lightbulb:"),
     st.Page("pages/constraints.py", title="Constraints", icon=":material/link:"),
     st.Page("pages/tables.py", title="Paper tables", icon=":material/table_chart:"),
     st.Page("pages/history.py", title="History", icon=":material/history:"),
     st.Page("pages/report.py", title="Report", icon=":material/description:"),
+    st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
 ]
 less_empty_space()
 leave_cookie()

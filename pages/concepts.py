@@ -1,12 +1,15 @@
 """Concepts: their terms, the documents that stand for them, their names, and where a new text falls."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 import fact_core as fc
+from fact_core import friends
 from fact_core.concepts import borderline, likeness, representative
-from fact_core.tabular import concepts_csv
+from fact_core.tabular import TABLES, concepts_csv
 from ui import figures, links
 from ui.documents import document_card, document_table, found
 from ui.names import given_name, long_names, rename, short_names
@@ -39,7 +42,16 @@ if corpus.image_shape is not None:
     figures.show(figures.of_runs("basis-images", [shown.task], [result], names=short_names(result)), "bases")
 else:
     figures.show(figures.of_runs("concepts", [shown.task], [result], terms=10, relevance=share, names=names), "terms")
-st.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+terms_button, elsewhere = st.columns([1, 4])
+terms_button.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+with elsewhere.popover("Take it elsewhere", icon=":material/output:"):
+    for file, written in TABLES.items():
+        st.download_button(file, partial(written, result), file, icon=":material/download:", width="stretch")
+    missing = friends.pyldavis_refusal(result)
+    st.download_button(
+        "pyldavis.html", lambda: friends.pyldavis_page(result), "pyldavis.html", icon=":material/download:", width="stretch",
+        disabled=missing is not None, help=missing or "The concepts in pyLDAvis, as one page that loads nothing from the web.",
+    )  # fmt: skip
 
 left, right = st.columns(2, gap="large")
 with left:

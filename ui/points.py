@@ -16,13 +16,18 @@ HERE = Path(__file__).parent
 PLOTLY = HERE.parent / "static" / "plotly.min.js"
 
 
-@st.cache_resource(show_spinner=False)
-def _component() -> object:
-    if not PLOTLY.exists():  # it comes with the plotly package; nothing is loaded from the web
+def plotly_js() -> None:
+    """See that the browser can be served plotly.js: it comes with the plotly package, nothing is loaded from the web."""
+    if not PLOTLY.exists():
         from plotly.offline import get_plotlyjs
 
         PLOTLY.parent.mkdir(exist_ok=True)
         PLOTLY.write_text(get_plotlyjs(), encoding="utf-8")
+
+
+@st.cache_resource(show_spinner=False)
+def _component() -> object:
+    plotly_js()
     return st.components.v2.component(
         "factscope_points",
         html='<div class="factscope-points" style="width:100%"></div>',

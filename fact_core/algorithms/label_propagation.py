@@ -11,6 +11,8 @@ Zhou, Bousquet, Lal, Weston, Schölkopf: Learning with local and global consiste
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..constraints import normalised, spread
@@ -28,12 +30,19 @@ class LabelPropagation(Algorithm):
 
     key, title, paper = "label_propagation", "Label propagation", "Zhou, Bousquet, Lal, Weston & Schölkopf 2003"
     formula = r"\mathrm{tr}(B^\top(I-\bar S)B)+\tfrac{1-\alpha}{\alpha}\|B-Y\|^2"
+    rules = (r"B=(1-\alpha)(I-\alpha\bar S)^{-1}Y",)
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "Y": ("n × c", "1 where a class is known"),
+        r"\bar S": ("n × n", r"the graph, $D^{-1/2}SD^{-1/2}$"),
+        "B": ("n × c", "how much of each class reaches a document"),
+    }
     family = Family.SEMI
     needs = Needs.GRAPH | Needs.SUPERVISION | Needs.CLASSES
     graph = GraphWeights.HEAT
     kernels = False
     weightings = (Weighting.NONE,)
     multiplicative = False
+    clusters_are_classes = True
 
     share: float = share_of_labels()
     alpha: float = param(0.5, symbol="α", low=0.01, high=0.99, doc="how far labels reach over the graph", published=(0.99,))
@@ -54,6 +63,9 @@ class LabelPropagation(Algorithm):
         B, mu = f["B"], (1 - self.alpha) / self.alpha
         off = B - problem.supervision.indicator
         return {"graph": inner(B, B - normalised(problem.graph) @ B), "labels": mu * inner(off, off)}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        return float(np.linalg.norm(f["B"] - problem.supervision.indicator))
 
     def embedding(self, problem: Problem, f: Factors) -> np.ndarray:
         return f["B"]

@@ -11,12 +11,14 @@ segmentation, PAMI 2000.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..assign import Assign
 from ..problem import Problem
-from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm, combination
+from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm, combination, residual
 from .starts import Start
 
 
@@ -26,6 +28,8 @@ class Spectral(Algorithm):
 
     key, title, paper = "spectral", "Spectral", "Zha, Ding, Gu, He & Simon 2001; Shi & Malik 2000"
     formula = r"\mathrm{tr}\,A-\max_{H^\top H=I}\mathrm{tr}(H^\top AH)"
+    rules = (r"H=\text{the $k$ leading eigenvectors of }A",)
+    letters: ClassVar[dict[str, tuple[str, str]]] = {"H": ("n × k", "eigenvectors as columns, of either sign")}
     family = Family.SPECTRAL
     assign = Assign.KMEANS
     multiplicative = False
@@ -45,6 +49,9 @@ class Spectral(Algorithm):
 
     def terms(self, problem: Problem, f: Factors, given: Products) -> dict[str, float]:
         return {"cut": problem.K.trace - f["eigenvalues"].sum()}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        return residual(problem, f["H"] * f["eigenvalues"], f["H"])
 
     def embedding(self, problem: Problem, f: Factors) -> np.ndarray:
         return f["H"]

@@ -7,6 +7,7 @@ from .concepts import concept_terms
 from .constraints import constraint_effect, link_matrix
 from .convergence import convergence
 from .coordinates import Colouring, Points, affinity, affinity_and_coordinates, coordinates
+from .selection import consensus_matrix, correlation_bars, criterion_curves, setting_map
 from .study import heat_map, scores_against_k, sensitivity
 
 __all__ = [
@@ -23,13 +24,17 @@ __all__ = [
     "cluster_sizes",
     "concept_terms",
     "confusion",
+    "consensus_matrix",
     "constraint_effect",
     "convergence",
     "coordinates",
+    "correlation_bars",
+    "criterion_curves",
     "curves",
     "curves_apart",
     "heat_map",
     "link_matrix",
     "scores_against_k",
     "sensitivity",
+    "setting_map",
 ]
