@@ -8,7 +8,6 @@ from fact_core.algorithms import algorithms
 from fact_core.concepts import matched_concepts
 from fact_core.metrics import single_cluster_accuracy
 from fact_core.presets import PRESETS, resolve
-from fact_core.tabular import frame_csv
 from ui import figures, links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.names import long_names
@@ -63,7 +62,6 @@ for name, runs_ in by_name.items():
     row["seconds a run"] = f"{np.mean([r.seconds for r in runs_]):.2f}"
     rows.append(row)
 st.dataframe(pd.DataFrame(rows), hide_index=True, key="scores")
-st.download_button("Scores as CSV", lambda: frame_csv(pd.DataFrame(rows)), "scores.csv", icon=":material/download:")
 if corpus.labels is not None:
     figures.menu(figures.of_runs("scores", tasks, results, [name for name, row in grid.items() for _ in row]), "scores")
 if corpus.labels is not None:
