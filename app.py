@@ -20,6 +20,8 @@ pages = [
     st.Page("pages/constraints.py", title="Constraints", icon=":material/link:"),
     st.Page("pages/tables.py", title="Paper tables", icon=":material/table_chart:"),
     st.Page("pages/history.py", title="History", icon=":material/history:"),
+    st.Page("pages/report.py", title="Report", icon=":material/description:"),
+    st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
 ]
 less_empty_space()
 leave_cookie()

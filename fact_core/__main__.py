@@ -1,4 +1,4 @@
-"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | select | doctor`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | select | figure | doctor`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .corpus import available_corpora, load_corpus
 from .errors import FactScopeError
 from .estimate import check
 from .fit import fit
+from .report import commands as reports
 from .result import Result
 from .solve import Progress
 from .tabular import TABLES, concepts_csv, documents_csv
@@ -56,6 +57,7 @@ def parser() -> Parser:
     for command in (listing, methods, run, doctor_):
         command.add_argument("--json", action="store_true", help="one JSON object instead of text")
     studies.add(commands)
+    reports.add(commands)
     return top
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from . import selection, tables
-from .corpus import load_corpus
+from .corpus import Corpus, load_corpus
 from .errors import FactScopeError
 from .jobs import Job, State, Status, start
 from .store.files import put
@@ -156,16 +156,16 @@ def chosen_classes(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def computed(study: Study, options: argparse.Namespace) -> pd.DataFrame:
-    """The rows of a study."""
-    return finished(study, options).rows()
+def computed(study: Study, options: argparse.Namespace, corpus: Corpus | None = None) -> pd.DataFrame:
+    """The rows of a study; `corpus` is one that was uploaded."""
+    return finished(study, options, corpus).rows()
 
 
-def finished(study: Study, options: argparse.Namespace) -> Job:
+def finished(study: Study, options: argparse.Namespace, corpus: Corpus | None = None) -> Job:
     """The job of a study, which ends with this process."""
     if options.workers is not None and options.workers < 1:
         raise FactScopeError(f"The number of workers must be at least 1, not {options.workers}.")
-    job = start(study, workers=options.workers, scheduler=options.scheduler, with_parent=True)
+    job = start(study, corpus, workers=options.workers, scheduler=options.scheduler, with_parent=True)
     at = watch(job, sys.stderr.isatty())
     if at.state is not State.FINISHED:
         raise FactScopeError(at.error or "The job was stopped; the same command goes on from what is finished.")

@@ -28,20 +28,20 @@ from .algorithms.base import find
 from .corpus.model import Corpus
 from .criteria import coherence, cut, silhouette
 from .errors import FactScopeError, unknown
-from .fit import fit, options_for, whole
+from .fit import fit, options_for, precision, solver_for, whole
 from .graph import GraphWeights
 from .parameters import Param
 from .presets import resolve
 from .problem import graph_of
 from .result import Result
-from .solve import Progress
+from .solve import Progress, Solver
 
 NUMERICS = 1  # raised whenever a change of the code changes what runs compute; stored runs of the older code are then no longer found
 VERSION = f"{__version__}/{NUMERICS}"
 CLUSTERS = Param("n_clusters", 5, "k", "number of clusters", low=1, high=10**6)
 KEYWORDS = tuple(  # of fit, that plain data can say and that are not a study's own
     name for name, p in inspect.signature(fit).parameters.items()
-    if p.kind is p.KEYWORD_ONLY and name not in {"seed", "progress", "cancelled"}
+    if p.kind is p.KEYWORD_ONLY and name not in {"seed", "progress", "cancelled", "engine"}
 )  # fmt: skip
 
 
@@ -154,8 +154,9 @@ def _plain(value: Any) -> Any:
 
 
 def accepted(method: str) -> set[str]:
-    """The parameters of a method and the keywords of `fit`."""
-    return {p.name for p in find(resolve(method).key).parameters} | set(KEYWORDS)
+    """The parameters of a method and the keywords of `fit` that mean something to it."""
+    cls = find(resolve(method).key)
+    return {p.name for p in cls.parameters} | set(KEYWORDS) - (set() if cls.multiplicative and cls.blocks else {"solver"})
 
 
 def axis(name: str, methods: Iterable[str]) -> Param:
@@ -175,9 +176,12 @@ def settle(method: str, options: Mapping[str, Any]) -> tuple[Algorithm, dict[str
     parameters = {p.name for p in find(preset.key).parameters}
     made = configured(preset.key, {name: value for name, value in given.items() if name in parameters or name not in {*KEYWORDS, "seed"}})
     options_for(made, given.get("kernel"), given.get("weighting"))
+    solver_for(made, given.get("solver", Solver.MULTIPLICATIVE))
+    precision(given.get("dtype", "float64"))
     usual = {
         "kernel": "linear", "weighting": "none", "assign": made.assign.value, "init": made.starts[0].value, "max_iter": made.budget,
         "restarts": 10, "warm_up": made.warm_up, "graph": made.graph.value if Needs.GRAPH in made.needs else None,
+        "solver": Solver.MULTIPLICATIVE.value, "dtype": "float64",
     }  # fmt: skip
     return made, {name: value for name, value in given.items() if name not in parameters and usual.get(name, ...) != value}
 

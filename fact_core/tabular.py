@@ -10,6 +10,7 @@ import pandas as pd
 
 from .result import Result
 
+DIGITS = "{:.10g}"  # of numbers behind a figure: more than anybody reads, fewer than the order of additions changes
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets take the full-width signs, too
 
 
@@ -56,6 +57,16 @@ def frame_csv(frame: pd.DataFrame) -> str:
     return _csv([str(name) for name in frame.columns], frame.itertuples(index=False, name=None))
 
 
+def numbers_csv(frame: pd.DataFrame) -> str:
+    """The numbers behind a figure."""
+
+    def cell(value: object) -> object:
+        return ("" if value != value else DIGITS.format(value)) if isinstance(value, float) else value
+
+    rows = ([cell(value) for value in row] for row in frame.itertuples(index=False, name=None))
+    return _csv([str(name) for name in frame.columns], rows).replace("\r\n", "\n")
+
+
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
@@ -68,4 +79,4 @@ def _plain(cell: object) -> object:
     """Text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay numbers, what is missing stays empty."""
     if isinstance(cell, float) and cell != cell:
         return ""
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in FORMULA and cell.strip() else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.strip() and (cell[0] in FORMULA or cell.strip()[0] in FORMULA) else cell

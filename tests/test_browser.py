@@ -18,7 +18,7 @@ from fact_core.corpus import DEFAULT_VIEW
 from fact_core.projection import Projection, projected
 
 pytestmark = pytest.mark.timeout(600)
-PAGES = ("", "corpus", "compare", "sensitivity", "coordinates", "concepts", "constraints", "tables", "history")
+PAGES = ("", "corpus", "compare", "sensitivity", "coordinates", "concepts", "constraints", "tables", "history", "learn")
 
 
 def default_corpus(**choice: object) -> fc.Corpus:
@@ -271,7 +271,9 @@ def test_pages_are_there_at_first_sight_in_any_light(browser: Browser, address: 
     page = context.new_page()
     for path in PAGES:
         opened(page, address, path)
-        page.wait_for_selector('[data-testid="stPlotlyChart"], .factscope-points[data-drawn]', timeout=120_000)
+        page.wait_for_selector(
+            '[data-testid="stPlotlyChart"], .factscope-points[data-drawn], .factscope-player[data-drawn]', timeout=120_000
+        )
         settle(page)
         assert page.locator('[data-testid="stException"]').count() == 0
         picture(page, f"{path or 'explore'}-{size[0]}-{scheme}")

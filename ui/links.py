@@ -56,6 +56,13 @@ def choice(label: str, names: dict[str, str], default: str, key: str, **more: An
     return _linked(key, default, lambda given: _among(given[0], names), draw)
 
 
+def option(label: str, names: dict[str, str], default: str, key: str, **more: Any) -> str:
+    """One of a few values, all in sight."""
+    _drop(key, lambda value: value in names)
+    draw = lambda: st.segmented_control(label, list(names), key=key, format_func=names.__getitem__, required=True, **more)  # noqa: E731
+    return _linked(key, default, lambda given: _among(given[0], names), draw)
+
+
 def choices(label: str, options: Sequence[str], default: list[str], key: str, **more: Any) -> list[str]:
     """Any of several values."""
     _drop(key, lambda value: set(value) <= set(options))
@@ -83,6 +90,7 @@ def slider(label: str, low: Any, high: Any, default: Any, key: str, step: Any = 
 
 def number(label: str, low: int, high: int, default: int | None, key: str, **more: Any) -> Any:
     """A field for a whole number, which may be empty where the default is."""
+    _drop(key, lambda value: value is None or low <= value <= high)
     draw = lambda: st.number_input(label, low, high, value=None, key=key, **more)  # noqa: E731
     valid = lambda given: None if given[0] == "" else _within(int(given[0]), low, high)  # noqa: E731
     return _linked(key, default, valid, draw)
@@ -98,7 +106,7 @@ def values(label: str, param: Param, default: Iterable[Any], key: str) -> list[A
 
 def switch(label: str, key: str, **more: Any) -> bool:
     draw = lambda: st.toggle(label, key=key, **more)  # noqa: E731
-    return _linked(key, False, lambda given: given[0] == "True", draw)
+    return _linked(key, False, lambda given: given[0].lower() in ("true", "1"), draw)
 
 
 def _among(value: Any, options: Any) -> Any:

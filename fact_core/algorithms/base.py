@@ -30,10 +30,11 @@ from ..constraints import Constraints
 from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError, unknown
 from ..graph import GraphWeights, edges_to
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..newcomers import Newcomers
 from ..parameters import Param, Scale, declared, param
 from ..problem import Problem
+from ..products import times
 from .starts import Start
 
 Factors: TypeAlias = dict[str, np.ndarray]
@@ -51,6 +52,30 @@ class Needs(Flag):
     NONNEGATIVE_KERNEL = auto()  # no negative entry in K
     SUPERVISION = auto()  # the classes of some documents, or pairs that must or cannot be together
     CLASSES = auto()  # which of these documents differ: pairs will do only where they say that of all of them
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratio:
+    """An update written out: the block times (Σ up / Σ down) to a power, each part under its name."""
+
+    up: Products
+    down: Products
+    power: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What one step costs, as formulas in m terms, n documents, k concepts, p neighbours.
+
+    `here` are the multiplications and additions (in pairs) of this program: z numbers of X that are not zero, q for one column times K
+    (2z where K is never formed, else n²), e numbers of the graph that are not zero. The other three are the counts a paper prints.
+    """
+
+    here: str
+    additions: str = ""
+    multiplications: str = ""
+    divisions: str = ""
+    source: str = ""
 
 
 class Family(str, Enum):
@@ -71,6 +96,9 @@ class Algorithm:
     paper: ClassVar[str]
     formula: ClassVar[str]  # the objective, in TeX
     note: ClassVar[str] = ""  # what a person should know of this implementation, in a sentence
+    rules: ClassVar[tuple[str, ...]] = ()  # the updates, or the solution, in TeX
+    letters: ClassVar[dict[str, tuple[str, str]]] = {}  # what only this method writes: letter in TeX, its shape ("n × k"), its meaning
+    work: ClassVar[Work | None] = None  # what one step costs
     family: ClassVar[Family]
     needs: ClassVar[Needs] = Needs.NOTHING
     assign: ClassVar[Assign] = Assign.ARGMAX  # how clusters are read from the embedding
@@ -81,6 +109,7 @@ class Algorithm:
     budget: ClassVar[int] = 200  # steps of a run by default
     warm_up: ClassVar[int] = 30  # steps each of several starts gets before only the best goes on
     blocks: ClassVar[tuple[str, ...]] = ()  # the unknowns, in the order one step updates them
+    repeatable: ClassVar[tuple[str, ...]] = ()  # the blocks whose products do not change with them: cheap to update again
     multiplicative: ClassVar[bool] = True  # every update moves each entry against its partial derivative
     monotone: ClassVar[bool] = True  # no update can raise the objective, by proof
     clusters_are_classes: ClassVar[bool] = False  # it finds the classes it is told of, so their number is that of the clusters
@@ -113,6 +142,10 @@ class Algorithm:
     def update(self, problem: Problem, block: str, factors: Factors, given: Products) -> np.ndarray:
         """The new value of `block`; the old array itself if nothing changes any more."""
         return getattr(self, f"update_{block}")(problem, factors, given)
+
+    def ratio(self, problem: Problem, block: str, factors: Factors, given: Products) -> Ratio | None:
+        """The same update with its parts apart, for those who want to follow it; None where it is no such ratio."""
+        return None
 
     def begin(self, problem: Problem, factors: Factors) -> Factors:
         """The scale on which the loop works, taken once before the first step."""
@@ -224,23 +257,28 @@ def share_of_labels() -> Any:
 
 def multiplied(V: np.ndarray, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """V ∘ numerator / denominator."""
-    return V * (numerator / np.maximum(denominator, FLOOR))
+    ratio = np.maximum(denominator, FLOOR)
+    if ratio.shape != V.shape:
+        return V * (numerator / ratio)
+    np.divide(numerator, ratio, out=ratio)
+    return np.multiply(V, ratio, out=ratio)
 
 
 def column_lengths(V: np.ndarray) -> np.ndarray:
     """‖v₁‖ … ‖v_k‖ as a row; 1 for a column of zeros, which has no scale to remove."""
-    c = np.sqrt((V * V).sum(axis=-2, keepdims=True))
-    return np.where(c > 0, c, 1.0)
+    c = np.sqrt(np.einsum("...ij,...ij->...j", V, V)[..., None, :])
+    return np.where(c > 0, c, c.dtype.type(1))
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> Any:
     """tr(AᵀB)."""
-    return (A * B).sum(axis=(-2, -1))
+    return np.einsum("...ij,...ij->...", A, B)
 
 
 def smoothness(problem: Problem, V: np.ndarray) -> Any:
     """tr(VᵀLV)."""
-    return inner(V, problem.D * V - problem.smooth(V))
+    LV = problem.D * V
+    return inner(V, np.subtract(LV, problem.smooth(V), out=LV))
 
 
 def least_squares(G: np.ndarray, B: np.ndarray) -> np.ndarray:

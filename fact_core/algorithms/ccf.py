@@ -16,12 +16,15 @@ Liu, Yang, Wu, Cai: Constrained concept factorization for image representation, 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
 from ..assign import Assign
-from ..kernel import scale_columns, times
+from ..kernel import scale_columns
 from ..problem import Problem
+from ..products import times
 from .base import Factors, Family, Needs, Products, algorithm, multiplied, rooted, share_of_labels
 from .cf import CF
 from .starts import Start, seeds
@@ -33,11 +36,17 @@ class CCF(CF):
 
     key, title, paper = "ccf", "CCF", "Liu, Yang, Wu & Cai 2014"
     formula = r"\|X-XWV^\top\|^2,\quad V=AZ"
+    rules = (r"Z\leftarrow Z\circ\dfrac{A^\top KW}{A^\top AZW^\top KW}", r"W\leftarrow W\circ\dfrac{KAZ}{KWZ^\top A^\top AZ}")
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "A": ("", "n rows: 1 in the column of its class for a document of known class, in a column of its own for another"),
+        "Z": ("", "the coordinates of each class that is known, and of each other document"),
+    }
     family = Family.SEMI
     needs = Needs.SUPERVISION
     assign = Assign.COSINE
     starts = (Start.SEEDED, Start.RANDOM, Start.KMEANS)
     blocks = ("Z", "W")
+    repeatable = ("Z",)
 
     share: float = share_of_labels()
 

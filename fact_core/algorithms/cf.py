@@ -31,13 +31,15 @@ from .base import (
     Family,
     Newcomers,
     Products,
+    Ratio,
+    Work,
     algorithm,
     column_lengths,
     combination,
     inner,
     multiplied,
     rooted,
-)  # fmt: skip
+)
 from .starts import Start, indicator, seeds
 
 PLACING_STEPS = 200  # of a new document's own rows; each costs k² numbers
@@ -49,10 +51,14 @@ class CF(Algorithm):
 
     key, title, paper = "cf", "CF", "Xu & Gong 2004"
     formula = r"\|X-XWV^\top\|^2"
+    rules: ClassVar[tuple[str, ...]] = (r"V\leftarrow V\circ\dfrac{KW}{VW^\top KW}", r"W\leftarrow W\circ\dfrac{KV}{KWV^\top V}")
+    work = Work("2*q*k + 4*n*k**2", "4*n**2*k + 4*n*k**2", "4*n**2*k + 4*n*k**2 + 2*n*k", "2*n*k", "LCCF table 2")
     family = Family.CF
     weightings = tuple(Weighting)
     starts: ClassVar[tuple[Start, ...]] = (Start.RANDOM, Start.KMEANS)
     blocks: ClassVar[tuple[str, ...]] = ("V", "W")
+    repeatable: ClassVar[tuple[str, ...]] = ("V",)  # KW changes with W
+    pulled: ClassVar[tuple[str, str] | tuple[()]] = ()  # what :meth:`pull` adds above and below, as it is written
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:
@@ -77,6 +83,17 @@ class CF(Algorithm):
         if not problem.K.signed:
             return multiplied(V, KW + up, V @ WKW + down)
         return rooted(V, KW, V @ (W.mT @ given["K+W"]) + down, V @ (W.mT @ given["K-W"]) + up)
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        if problem.K.signed or block not in ("V", "W"):
+            return None
+        if block == "W":
+            return Ratio({"KV": given["KV"]}, {"KWVᵀV": given["KW"] @ given["VV"]})
+        ratio = Ratio({"KW": given["KW"]}, {"VWᵀKW": f["V"] @ given["WKW"]})
+        if not self.pulled:
+            return ratio
+        (up, down), more = self.pulled, self.pull(problem, f)
+        return Ratio(ratio.up | {up: np.asarray(more[0])}, ratio.down | {down: np.asarray(more[1])})
 
     def pull(self, problem: Problem, f: Factors) -> tuple[np.ndarray | float, np.ndarray | float]:
         """What other terms of the objective add to the numerator and the denominator of V's update."""

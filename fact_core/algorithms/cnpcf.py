@@ -17,6 +17,8 @@ Roweis, Saul: Nonlinear dimensionality reduction by locally linear embedding, Sc
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -25,10 +27,10 @@ from ..constraints import Constraints
 from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError
 from ..graph import GraphWeights, edges_to, nearest, squared_lengths
-from ..kernel import times
 from ..parameters import Scale, param
 from ..problem import Problem, once
-from .base import Factors, Family, Needs, Newcomers, Products, algorithm, inner, rooted, share_of_labels
+from ..products import times
+from .base import Factors, Family, Needs, Newcomers, Products, Ratio, algorithm, inner, rooted, share_of_labels
 from .cf import CF
 from .starts import Start
 
@@ -41,6 +43,18 @@ class CNPCF(CF):
 
     key, title, paper = "cnpcf", "CNPCF", "Lu, Zhang, Zhao & Li 2016"
     formula = r"\|X-XWV^\top\|^2+\lambda_S\,\mathrm{tr}(V^\top RV)+\lambda_H\,\mathrm{tr}(V^\top L_HV)"
+    rules = (
+        r"V\leftarrow V\circ\dfrac{KW+\sqrt{(KW)^2+4P\circ N}}{2P}",
+        CF.rules[1],
+        r"P=VW^\top KW+\lambda_SR^+V+\lambda_HD_HV,\qquad N=\lambda_SR^-V+\lambda_HHV",
+    )
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "M": ("n × n", "each document written as a combination of its neighbours"),
+        "R": ("n × n", r"$(I-M)^\top(I-M)=R^+-R^-$"),
+        "H": ("n × n", "1 for two documents that must be together; $D_H$ its row sums, $L_H=D_H-H$"),
+        "P": ("n × k", "what pulls coordinates down"),
+        "N": ("n × k", "what pulls them up"),
+    }
     note = (
         "A reconstruction: the authors' paper and program were not at hand, "
         "so the rules are derived from the model as RCF's authors cite and compare it."
@@ -76,6 +90,9 @@ class CNPCF(CF):
         if not problem.K.signed:
             return rooted(V, KW, V @ given["WKW"] + down, up)
         return rooted(V, KW, V @ (W.mT @ given["K+W"]) + down, V @ (W.mT @ given["K-W"]) + up)
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        return None if block == "V" else super().ratio(problem, block, f, given)  # V's update is a root
 
     def pull(self, problem: Problem, f: Factors) -> tuple[np.ndarray, np.ndarray]:
         V, (plus, minus), (H, D) = f["V"], _neighbourhoods(problem), _must_links(problem)

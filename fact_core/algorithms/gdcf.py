@@ -16,6 +16,8 @@ Li, Zhang, Hu, Zhang, Liu: Graph-based discriminative concept factorization for 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..assign import Assign
@@ -32,6 +34,16 @@ class GDCF(CF):
 
     key, title, paper = "gdcf", "GDCF", "Li, Zhang, Hu, Zhang & Liu 2017"
     formula = r"\|X-XWV^\top\|^2+\beta_1\,\mathrm{tr}(V^\top LV)+\beta_2\|Q-BV^\top E\|^2"
+    rules = (
+        r"V\leftarrow V\circ\dfrac{KW+\beta_1SV+\beta_2Q^\top B}{VW^\top KW+\beta_1DV+\beta_2EVB^\top B}",
+        CF.rules[1],
+        r"B\leftarrow B\circ\dfrac{QV}{BV^\top EV}",
+    )
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "Q": ("c × n", "1 where a class is known"), "E": ("n × n", "diagonal, 1 where a class is known"),
+        "B": ("c × k", "the map from coordinates to classes"),
+    }  # fmt: skip
+    pulled = ("β₁SV + β₂QᵀB", "β₁DV + β₂EVBᵀB")
     note = (
         "A reconstruction: the authors' paper and program were not at hand, "
         "so the rules are derived from the model as RCF's authors cite and compare it."
@@ -41,6 +53,7 @@ class GDCF(CF):
     assign = Assign.COSINE
     starts = (Start.SEEDED, Start.RANDOM, Start.KMEANS)
     blocks = ("V", "W", "B")
+    repeatable = ("V", "B")
 
     beta1: float = param(0.5, symbol="β₁", low=0.0, high=1e3, scale=Scale.LOG, doc="weight of the graph term", published=(0.5,))
     beta2: float = param(0.1, symbol="β₂", low=0.0, high=1e3, scale=Scale.LOG, doc="weight of the known classes", published=(0.1,))

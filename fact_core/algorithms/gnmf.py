@@ -17,10 +17,10 @@ import numpy as np
 
 from ..assign import Assign
 from ..graph import GraphWeights
-from ..kernel import times
 from ..parameters import Scale, param
 from ..problem import Problem
-from .base import Factors, Needs, Newcomers, Products, algorithm, column_lengths, least_squares, multiplied, smoothness
+from ..products import times
+from .base import Factors, Needs, Newcomers, Products, Ratio, Work, algorithm, column_lengths, least_squares, multiplied, smoothness
 from .nmf import NMF
 
 
@@ -30,6 +30,8 @@ class GNMF(NMF):
 
     key, title, paper = "gnmf", "GNMF", "Cai, He, Wu & Han 2008"
     formula = r"\|X-UV^\top\|^2+\lambda\,\mathrm{tr}(V^\top LV)"
+    rules = (r"V\leftarrow V\circ\dfrac{X^\top U+\lambda SV}{VU^\top U+\lambda DV}", NMF.rules[1])
+    work = Work("2*z*k + 2*(m+n)*k**2 + (e + 3*n)*k")
     needs = Needs.NONNEGATIVE | Needs.GRAPH
     assign = Assign.COSINE
     graph = GraphWeights.BINARY
@@ -40,6 +42,12 @@ class GNMF(NMF):
     def update_V(self, problem: Problem, f: Factors, given: Products) -> np.ndarray:
         V, XtU, UU, lam, D = f["V"], given["XtU"], given["UU"], self.lam, problem.D
         return multiplied(V, XtU + lam * problem.smooth(V), V @ UU + lam * D * V)
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        V, plain = f["V"], super().ratio(problem, block, f, given)
+        if block != "V" or plain is None:
+            return plain
+        return Ratio(plain.up | {"λSV": self.lam * problem.smooth(V)}, plain.down | {"λDV": self.lam * problem.D * V})
 
     def terms(self, problem: Problem, f: Factors, given: Products) -> dict[str, np.ndarray]:
         return super().terms(problem, f, given) | {"graph": self.lam * smoothness(problem, f["V"])}

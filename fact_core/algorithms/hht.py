@@ -11,10 +11,12 @@ Ding, He, Simon: On the equivalence of nonnegative matrix factorization and spec
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..problem import Problem
-from .base import FLOOR, Algorithm, Factors, Family, Needs, Newcomers, Products, algorithm, combination, inner, least_squares
+from .base import FLOOR, Algorithm, Factors, Family, Needs, Newcomers, Products, Ratio, Work, algorithm, combination, inner, least_squares
 from .starts import Start, indicator
 
 
@@ -24,6 +26,9 @@ class HHt(Algorithm):
 
     key, title, paper = "hht", "HHt", "Ding, He & Simon 2005"
     formula = r"\|A-HH^\top\|^2"
+    rules = (r"H\leftarrow H\circ\Big(\tfrac12+\tfrac12\,\dfrac{AH}{HH^\top H}\Big)",)
+    letters: ClassVar[dict[str, tuple[str, str]]] = {"H": ("n × k", "coordinates of the documents")}
+    work = Work("q*k + 2*n*k**2")
     family = Family.SPECTRAL
     needs = Needs.NONNEGATIVE_KERNEL
     starts = (Start.RANDOM, Start.KMEANS)
@@ -43,6 +48,10 @@ class HHt(Algorithm):
     def update_H(self, problem: Problem, f: Factors, given: Products) -> np.ndarray:
         H, AH, HH = f["H"], given["AH"], given["HH"]
         return H * (0.5 + 0.5 * AH / np.maximum(H @ HH, FLOOR))
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        HHH = f["H"] @ given["HH"]
+        return Ratio({"AH": given["AH"], "HHᵀH": HHH}, {"2HHᵀH": 2 * HHH})
 
     def terms(self, problem: Problem, f: Factors, given: Products) -> dict[str, np.ndarray]:
         return {"fit": problem.K.squared_norm - 2 * inner(f["H"], given["AH"]) + inner(given["HH"], given["HH"])}

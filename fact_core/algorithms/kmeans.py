@@ -11,11 +11,13 @@ Lloyd: Least squares quantization in PCM, 1982. Arthur, Vassilvitskii: k-means++
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..kernel import Weighting
 from ..problem import Problem
-from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm, combination
+from .base import Algorithm, Factors, Family, Newcomers, Products, Work, algorithm, combination
 from .starts import Start
 
 
@@ -25,6 +27,13 @@ class KMeans(Algorithm):
 
     key, title, paper = "kmeans", "K-means", "Lloyd 1982; Arthur & Vassilvitskii 2007"
     formula = r"\sum_j\|x_j-m_{c(j)}\|^2"
+    rules = (r"c(j)\leftarrow\arg\min_c\|x_j-m_c\|^2", r"m_c\leftarrow\text{the mean of its documents}")
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "H": ("n × k", "1 where a document is in a cluster"),
+        "m_c": ("m", "the mean of a cluster"),
+        "c(j)": ("", "the cluster of document $j$"),
+    }
+    work = Work("q*k + 2*n*k")
     family = Family.CLUSTERING
     weightings = tuple(Weighting)
     blocks = ("H",)

@@ -11,6 +11,8 @@ Zhou, Bousquet, Lal, Weston, Schölkopf: Learning with local and global consiste
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..constraints import normalised, spread
@@ -28,6 +30,12 @@ class LabelPropagation(Algorithm):
 
     key, title, paper = "label_propagation", "Label propagation", "Zhou, Bousquet, Lal, Weston & Schölkopf 2003"
     formula = r"\mathrm{tr}(B^\top(I-\bar S)B)+\tfrac{1-\alpha}{\alpha}\|B-Y\|^2"
+    rules = (r"B=(1-\alpha)(I-\alpha\bar S)^{-1}Y",)
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "Y": ("n × c", "1 where a class is known"),
+        r"\bar S": ("n × n", r"the graph, $D^{-1/2}SD^{-1/2}$"),
+        "B": ("n × c", "how much of each class reaches a document"),
+    }
     family = Family.SEMI
     needs = Needs.GRAPH | Needs.SUPERVISION | Needs.CLASSES
     graph = GraphWeights.HEAT

@@ -14,12 +14,14 @@ Cai, He, Han: Locally consistent concept factorization for document clustering, 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..assign import Assign
 from ..parameters import Scale, param
 from ..problem import Problem
-from .base import Factors, Needs, Products, algorithm, smoothness
+from .base import Factors, Needs, Products, Work, algorithm, smoothness
 from .cf import CF
 
 
@@ -29,6 +31,12 @@ class LCCF(CF):
 
     key, title, paper = "lccf", "LCCF", "Cai, He & Han 2011"
     formula = r"\|X-XWV^\top\|^2+\lambda\,\mathrm{tr}(V^\top LV)"
+    rules: ClassVar[tuple[str, ...]] = (r"V\leftarrow V\circ\dfrac{KW+\lambda SV}{VW^\top KW+\lambda DV}", CF.rules[1])
+    work = Work(
+        "2*q*k + 4*n*k**2 + (e + 3*n)*k",
+        *("4*n**2*k + 4*n*k**2 + n*(p+3)*k", "4*n**2*k + 4*n*k**2 + n*(p+3)*k", "2*n*k", "LCCF table 2"),
+    )
+    pulled = ("λSV", "λDV")
     needs = Needs.GRAPH
     assign = Assign.COSINE
 

@@ -15,11 +15,13 @@ Liu, Yang, Wu: Locality-constrained concept factorization, IJCAI 2011.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..parameters import Scale, param
 from ..problem import Problem
-from .base import Factors, Needs, Newcomers, Products, algorithm, inner, least_squares, multiplied
+from .base import Factors, Needs, Newcomers, Products, Ratio, Work, algorithm, inner, least_squares, multiplied
 from .cf import CF
 from .starts import Start
 
@@ -30,6 +32,14 @@ class LCF(CF):
 
     key, title, paper = "lcf", "LCF", "Liu, Yang & Wu 2011"
     formula = r"\|X-XWV^\top\|^2+\lambda\sum_{i,k}v_{ik}\|u_k-x_i\|^2"
+    rules = (
+        r"V\leftarrow V\circ\dfrac{2(1+\lambda)KW}{2VW^\top KW+\lambda a1^\top+\lambda 1b^\top}",
+        r"W\leftarrow W\circ\dfrac{(1+\lambda)KV}{KW\,(V^\top V+\lambda\,\mathrm{diag}(V^\top 1))}",
+    )
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "u_k": ("m", "a concept, $Xw_k$"), "a": ("n", "the diagonal of $K$"), "b": ("k", "the diagonal of $W^\\top KW$")
+    }  # fmt: skip
+    work = Work("2*q*k + 4*n*k**2 + 3*n*k")
     needs = Needs.NONNEGATIVE_KERNEL
     weightings = CF.weightings[:2]
     starts = (Start.KMEANS, Start.RANDOM)
@@ -45,6 +55,14 @@ class LCF(CF):
     def update_W(self, problem: Problem, f: Factors, given: Products) -> np.ndarray:
         W, V, KW, KV, VV, lam = f["W"], f["V"], given["KW"], given["KV"], given["VV"], self.lam
         return multiplied(W, (1 + lam) * KV, KW @ VV + lam * KW * V.sum(axis=-2, keepdims=True))
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        V, KW, WKW, lam, a = f["V"], given["KW"], given["WKW"], self.lam, problem.K.diagonal[:, None]
+        if block == "V":
+            b = np.diagonal(WKW, axis1=-2, axis2=-1)[..., None, :]
+            return Ratio({"2(1+λ)KW": 2 * (1 + lam) * KW}, {"2VWᵀKW": 2 * V @ WKW, "λ(a1ᵀ + 1bᵀ)": lam * (a + b)})
+        down = {"KWVᵀV": KW @ given["VV"], "λKW diag(Vᵀ1)": lam * KW * V.sum(axis=-2, keepdims=True)}
+        return Ratio({"(1+λ)KV": (1 + lam) * given["KV"]}, down)
 
     def normalise(self, problem: Problem, factors: Factors) -> Factors:
         return factors

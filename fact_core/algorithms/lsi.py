@@ -9,11 +9,13 @@ Deerwester, Dumais, Furnas, Landauer, Harshman: Indexing by latent semantic anal
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..assign import Assign
-from ..kernel import times
 from ..problem import Problem
+from ..products import times
 from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm
 from .starts import Start, truncated_svd
 
@@ -24,6 +26,10 @@ class LSI(Algorithm):
 
     key, title, paper = "lsi", "LSI", "Deerwester et al. 1990"
     formula = r"\|X-UV^\top\|^2,\ U^\top U=I"
+    rules = (r"X\approx U_k\Sigma_kR_k^\top,\qquad V=R_k\Sigma_k",)
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        r"U_k,\ \Sigma_k,\ R_k": ("", "the $k$ largest singular values of $X$ with their left and right vectors")
+    }
     family = Family.SPECTRAL
     assign = Assign.KMEANS
     kernels = False

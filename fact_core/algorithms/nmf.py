@@ -14,11 +14,28 @@ Lee, Seung: Algorithms for non-negative matrix factorization, NIPS 2000. Xu, Liu
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..problem import Problem
-from .base import Algorithm, Factors, Family, Needs, Newcomers, Products, algorithm, column_lengths, inner, least_squares, multiplied
+from ..products import times
+from .base import (
+    Algorithm,
+    Factors,
+    Family,
+    Needs,
+    Newcomers,
+    Products,
+    Ratio,
+    Work,
+    algorithm,
+    column_lengths,
+    inner,
+    least_squares,
+    multiplied,
+)
 from .starts import Start, indicator, nndsvd
 
 
@@ -28,12 +45,14 @@ class NMF(Algorithm):
 
     key, title, paper = "nmf", "NMF", "Lee & Seung 2000; Xu, Liu & Gong 2003"
     formula = r"\|X-UV^\top\|^2"
+    rules: ClassVar[tuple[str, ...]] = (r"V\leftarrow V\circ\dfrac{X^\top U}{VU^\top U}", r"U\leftarrow U\circ\dfrac{XV}{UV^\top V}")
+    work = Work("2*z*k + 2*(m+n)*k**2", "2*m*n*k + 2*(m+n)*k**2", "2*m*n*k + 2*(m+n)*k**2 + (m+n)*k", "(m+n)*k", "LCCF table 2")
     family = Family.NMF
     needs = Needs.NONNEGATIVE
     kernels = False
     weightings = tuple(Weighting)
     starts = (Start.RANDOM, Start.KMEANS, Start.NNDSVD)
-    blocks = ("V", "U")
+    blocks = repeatable = ("V", "U")
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:
@@ -58,6 +77,11 @@ class NMF(Algorithm):
     def update_U(self, problem: Problem, f: Factors, given: Products) -> np.ndarray:
         U, XV, VV = f["U"], given["XV"], given["VV"]
         return multiplied(U, XV, U @ VV)
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        if block == "V":
+            return Ratio({"XᵀU": given["XtU"]}, {"VUᵀU": f["V"] @ given["UU"]})
+        return Ratio({"XV": given["XV"]}, {"UVᵀV": f["U"] @ given["VV"]})
 
     def begin(self, problem: Problem, factors: Factors) -> Factors:
         c = column_lengths(factors["U"])

@@ -16,6 +16,8 @@ Yan, Zhang, Ma, Yang: A novel regularized concept factorization for document clu
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import scipy.sparse as sp
 
 from ..constraints import Constraints, Links, propagate
@@ -23,7 +25,7 @@ from ..corpus.model import Corpus, Matrix
 from ..graph import GraphWeights
 from ..parameters import Scale, param
 from ..problem import latest
-from .base import Family, Needs, algorithm, share_of_labels
+from .base import Family, Needs, Work, algorithm, share_of_labels
 from .lccf import LCCF
 from .starts import Start
 
@@ -34,6 +36,20 @@ class RCF(LCCF):
 
     key, title, paper = "rcf", "RCF", "Yan, Zhang, Ma & Yang 2017"
     formula = r"\|X-XWV^\top\|^2+\lambda\,\mathrm{tr}(V^\top\tilde LV)"
+    rules = (
+        r"F=(1-\alpha)^2(I-\alpha\bar S)^{-1}Z(I-\alpha\bar S)^{-1}",
+        r"\tilde S=1-(1-F)(1-S)\ \text{ where }F\ge0,\qquad(1+F)S\ \text{ where }F<0",
+        r"V\leftarrow V\circ\dfrac{KW+\lambda\tilde SV}{VW^\top KW+\lambda\tilde DV}",
+        LCCF.rules[1],
+    )
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        "Z": ("n × n", "what is known of pairs: 1 must be together, −1 cannot be, 0 unknown"),
+        r"\bar S": ("n × n", r"the graph, $D^{-1/2}SD^{-1/2}$"),
+        "F": ("n × n", "$Z$ carried over the graph to all pairs"),
+        r"\tilde S": ("n × n", r"the graph that knows; $\tilde D$ its row sums, $\tilde L=\tilde D-\tilde S$"),
+    }
+    work = Work("2*q*k + 4*n*k**2 + (e + 3*n)*k")
+    pulled = ("λS̃V", "λD̃V")
     family = Family.SEMI
     needs = Needs.GRAPH | Needs.SUPERVISION
     graph = GraphWeights.HEAT

@@ -14,13 +14,14 @@ Hoyer: Non-negative matrix factorization with sparseness constraints, JMLR 5, 20
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
-from ..kernel import times
 from ..parameters import param
 from ..problem import Problem
-from .base import Factors, Products, algorithm, column_lengths, inner
+from ..products import times
+from .base import Factors, Products, Ratio, algorithm, column_lengths, inner
 from .nmf import NMF
 
 SMALLEST_MOVE = 1e-12  # of a factor's length: a gradient step below it is lost in rounding
@@ -33,6 +34,14 @@ class SparseNMF(NMF):
 
     key, title, paper = "sparse_nmf", "SparseNMF", "Hoyer 2004"
     formula = r"\tfrac12\|X-UV^\top\|^2,\ \mathrm{sp}(v_k),\,\mathrm{sp}(u_k)\ \text{fixed}"
+    rules = (
+        r"V\leftarrow\mathrm{project}\big(V-\mu_V(VU^\top U-X^\top U)\big)",
+        r"U\leftarrow U\circ\dfrac{XV}{UV^\top V}\quad\text{(free), or projected in the same way}",
+    )
+    letters: ClassVar[dict[str, tuple[str, str]]] = {
+        r"\mu_V": ("", "the length of a step, halved until the objective does not rise"),
+        r"\mathrm{sp}(x)": ("", r"$(\sqrt N-\|x\|_1/\|x\|_2)/(\sqrt N-1)$: 0 for equal entries, 1 for a single one"),
+    }
     weightings = NMF.weightings[:2]
     multiplicative = False
 
@@ -72,6 +81,9 @@ class SparseNMF(NMF):
         if not self.sparseness_u:
             return U * given["XV"] / (U @ given["VV"] + ADDED)
         return _projected(factors, "rate_u", U, given["XV"], given["VV"], lambda A: sparse_columns(A, self.sparseness_u))
+
+    def ratio(self, problem: Problem, block: str, f: Factors, given: Products) -> Ratio | None:
+        return None  # steps along the gradient
 
     def normalise(self, problem: Problem, factors: Factors) -> Factors:
         if self.sparseness_v:

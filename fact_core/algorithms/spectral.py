@@ -11,6 +11,8 @@ segmentation, PAMI 2000.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -26,6 +28,8 @@ class Spectral(Algorithm):
 
     key, title, paper = "spectral", "Spectral", "Zha, Ding, Gu, He & Simon 2001; Shi & Malik 2000"
     formula = r"\mathrm{tr}\,A-\max_{H^\top H=I}\mathrm{tr}(H^\top AH)"
+    rules = (r"H=\text{the $k$ leading eigenvectors of }A",)
+    letters: ClassVar[dict[str, tuple[str, str]]] = {"H": ("n × k", "eigenvectors as columns, of either sign")}
     family = Family.SPECTRAL
     assign = Assign.KMEANS
     multiplicative = False
