@@ -12,12 +12,16 @@ from fact_core.figures import consensus_matrix, correlation_bars, criterion_curv
 from fact_core.jobs import Job
 from fact_core.parameters import Param
 from fact_core.presets import PRESETS
+from fact_core.report.kinds import Drawn
 from fact_core.selection import CRITERIA, MEANING, RUNS, SHARE, correlations, evidence_of, judged, selection_study, tunable, usual_values
 from fact_core.study import CLUSTERS, Study
-from ui import links
+from fact_core.tabular import frame_csv
+from ui import figures, links
 from ui.controls import unavailable
 from ui.corpus import Origin, corpus_in_sidebar, origin_of
 from ui.jobs import follow, where_it_runs
+
+CONSENSUS = "How often each two documents are together at the suggested setting: clear blocks are clusters found again and again."
 
 
 def asked(corpus: Corpus, origin: Origin) -> Study:
@@ -71,14 +75,23 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     criterion = links.choice("Criterion", {name: name for name in known}, known[0], "choose.criterion", help="What the curves show.")
     st.caption(MEANING[criterion])
     left, right = st.columns([3, 2], gap="medium")
-    left.plotly_chart(criterion_curves(table, criterion, symbol, chosen), key=f"choose curves {criterion}")
-    right.plotly_chart(consensus_matrix(evidence.consensus(chosen), len(corpus)), key="choose consensus")
-    right.caption("How often each two documents are together at the suggested setting: clear blocks are clusters found again and again.")
-    if p is not None and table["value"].nunique() > 1:
-        left.plotly_chart(setting_map(table, criterion, symbol, chosen), key=f"choose map {criterion}")
+    about, C = f"{job.study.title}: {criterion}. {MEANING[criterion]}", evidence.consensus(chosen)
+    with left:
+        curves = Drawn(criterion_curves(table, criterion, symbol, chosen), table)
+        figures.show_alone(curves, "selection", f"choose curves {criterion}", about)
+        if p is not None and table["value"].nunique() > 1:
+            heat = Drawn(setting_map(table, criterion, symbol, chosen), table)
+            figures.show_alone(heat, "selection-map", f"choose map {criterion}", about)
+    with right:
+        together = Drawn(consensus_matrix(C, len(corpus)), pd.DataFrame(C))
+        figures.show_alone(together, "consensus", "choose consensus", f"{job.study.title}: {CONSENSUS}")
+        st.caption(CONSENSUS)
     if corpus.labels is not None:
         left, right = st.columns(2, gap="medium")
-        left.plotly_chart(correlation_bars(correlations(table)), key="choose correlations")
+        done = correlations(table)
+        with left:
+            bars = Drawn(correlation_bars(done), pd.DataFrame({"criterion": list(done), "correlation": list(done.values())}))
+            figures.show_alone(bars, "correlations", "choose correlations", f"{job.study.title}: rank correlation with accuracy")
         left.caption("This corpus has classes, so it can be said how each criterion would have done; the suggestion does not see them.")
         best, here = table.iloc[int(table["accuracy"].argmax())], found.row["accuracy"]
         right.metric(
@@ -88,7 +101,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
         right.caption(f"The best in hindsight is {best['accuracy']:.3f}, at {at}. Means over the runs.")
     with st.expander("All settings"):
         st.dataframe(table.rename(columns={"value": symbol or "value"}), hide_index=True, key="choose table")
-    st.download_button("Settings as CSV", lambda: table.to_csv(index=False), "settings.csv", icon=":material/download:")
+    st.download_button("Settings as CSV", lambda: frame_csv(table), "settings.csv", icon=":material/download:")
 
 
 corpus = corpus_in_sidebar()

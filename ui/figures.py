@@ -139,15 +139,30 @@ def menu(made: Made, key: str, label: str = "Save") -> None:
             _saved(made, key)
 
 
+@st.fragment
+def show_alone(drawn: Drawn, name: str, key: str, caption: str) -> None:
+    """A figure of which no report knows how to make it again: with its downloads only."""
+    st.plotly_chart(drawn.figure, key=key)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        popover = st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}.menu", on_change="rerun")
+    if popover.open:
+        with popover:
+            style_picker(key)
+            _downloads(drawn, name, key, caption, KINDS)
+
+
+def _downloads(drawn: Drawn, name: str, key: str, caption: str, kinds: Mapping[str, str]) -> None:
+    with st.container(horizontal=True, gap="small"):
+        for suffix, words in kinds.items():
+            data = partial(as_file, drawn, suffix, report.style(), caption=caption)
+            st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
+
+
 def _saved(made: Made, key: str) -> None:
     table = made.source.kind in ("scores", "paper-table")
     if not table:
         style_picker(key)
-    style, name = report.style(), made.source.kind
-    with st.container(horizontal=True, gap="small"):
-        for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
-            data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
-            st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
+    _downloads(made.drawn, made.source.kind, key, made.caption, {"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS)
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,
         type="primary",
