@@ -13,7 +13,7 @@ export FACTSCOPE_DATA ?= $(abspath $(wildcard ../shared/data))
 
 run: setup
 	@echo "FactScope: http://$(HOST):$(PORT)"
-	$(BIN)/streamlit run app.py --server.address $(HOST) --server.port $(PORT)
+	$(BIN)/streamlit run serve.py --server.address $(HOST) --server.port $(PORT)
 
 setup: $(VENV)/.run
 

@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from ui import runs
 from ui.jobs import go_on_after_a_restart
 from ui.look import less_empty_space
 from ui.session import leave_cookie
 
 st.set_page_config(page_title="FactScope", page_icon="◧", layout="wide")
+runs.begin()
 pages = [
     st.Page("pages/explore.py", title="Explore", icon=":material/explore:", default=True),
     st.Page("pages/corpus.py", title="Corpus", icon=":material/library_books:"),

@@ -1,4 +1,4 @@
-"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | doctor`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import commands as studies
-from . import metrics
+from . import doctor, metrics
 from .algorithms import algorithms
 from .corpus import available_corpora, load_corpus
 from .errors import FactScopeError
+from .estimate import check
 from .fit import fit
 from .result import Result
 from .solve import Progress
@@ -49,7 +50,10 @@ def parser() -> Parser:
     run.add_argument("--restarts", type=int, default=10, metavar="R", help="starts, of which the best goes on (default 10)")
     run.add_argument("--seed", type=int, default=0, metavar="S")
     run.add_argument("--out", type=Path, metavar="DIR", help="write result.json, factors.npz, documents.csv and concepts.csv there")
-    for command in (listing, methods, run):
+    doctor_ = commands.add_parser("doctor", help="whether everything is there and works, and what to do where it does not")
+    doctor_.set_defaults(call=examine)
+    doctor_.add_argument("--url", metavar="http://…", help="a running server to ask, too")
+    for command in (listing, methods, run, doctor_):
         command.add_argument("--json", action="store_true", help="one JSON object instead of text")
     studies.add(commands)
     return top
@@ -58,7 +62,7 @@ def parser() -> Parser:
 def main(arguments: list[str] | None = None) -> int:
     try:
         options = parser().parse_args(arguments)
-        options.call(options)
+        return options.call(options) or 0
     except FactScopeError as error:
         print(error, file=sys.stderr)
         return 2
@@ -100,6 +104,14 @@ def list_algorithms(options: argparse.Namespace) -> None:
             print(f"{'':<10}   {p.name:<12} {p.symbol}, {p.doc}; {values}, default {p.default}")
 
 
+def examine(options: argparse.Namespace) -> int:
+    if not options.json:
+        return doctor.report(doctor.examine(options.url))
+    found = doctor.as_json(list(doctor.examine(options.url)))
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0 if found["ok"] else 1
+
+
 def run_one(options: argparse.Namespace) -> None:
     settings = {"seed": options.seed, "restarts": options.restarts, "max_iter": options.max_iter, "n_clusters": options.clusters}
     settings |= dict(_setting(text) for text in options.set)
@@ -109,6 +121,7 @@ def run_one(options: argparse.Namespace) -> None:
         random=options.random_classes, at_most=options.at_most, seed=options.seed,
     )  # fmt: skip
     bar = _bar if sys.stderr.isatty() and not options.json else None
+    check(corpus, options.algorithm, settings)
     result = fit(corpus, options.algorithm, progress=bar, **settings)
     if bar:
         print("\r\x1b[K", end="", file=sys.stderr)

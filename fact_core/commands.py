@@ -21,6 +21,7 @@ from .errors import FactScopeError
 from .jobs import Job, State, Status, start
 from .store.files import put
 from .study import Method, Study
+from .tabular import frame_csv
 
 REVIVALS = 3  # of a job whose process dies while it is watched
 
@@ -233,5 +234,5 @@ def writer(path: Path | None, *kinds: str) -> None:
 
 def write(path: Path, frame: pd.DataFrame, tex: Callable[[], str] | None = None) -> None:
     kind = path.suffix.lower()
-    text = as_json(frame) + "\n" if kind == ".json" else tex() if kind == ".tex" and tex is not None else frame.to_csv(index=False)
+    text = as_json(frame) + "\n" if kind == ".json" else tex() if kind == ".tex" and tex is not None else frame_csv(frame)
     put(path, lambda file: file.write(text.encode()))

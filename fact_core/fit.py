@@ -118,13 +118,14 @@ def problem_for(
     seed: int = 0,
 ) -> tuple[Problem, str | None]:
     """The problem as this method sees it, with its graph and constraints, and the name of the graph."""
-    known = _constraints(corpus, method, constraints, seed)
+    known = known_constraints(corpus, method, constraints, seed)
     S, name = _graph(corpus, method, graph)
     affinity = method.affinity(corpus, S, known)
     return problem_of(corpus, k, kernel=kernel, weighting=weighting, graph=affinity, constraints=known), name
 
 
-def _constraints(corpus: Corpus, method: Algorithm, given: Any, seed: int) -> Constraints | None:
+def known_constraints(corpus: Corpus, method: Algorithm, given: Any, seed: int) -> Constraints | None:
+    """What this method is told of the corpus."""
     if Needs.SUPERVISION not in method.needs:
         if given is not None:
             raise FactScopeError(f"{method.title} is unsupervised, so it cannot be given constraints.")

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import re
+from pathlib import Path
 
 import psutil
 
 from .errors import FactScopeError
+from .limits import limit, size
 
-UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+CONTAINER = Path("/sys/fs/cgroup")  # where Linux says what a container may take
+
+
+def free() -> float:
+    """Bytes that can still be taken, on the machine and in the container this runs in."""
+    return min(float(psutil.virtual_memory().available), _free_in_container())
 
 
 def budget() -> float:
-    """Bytes one run may take: `FACTSCOPE_MEMORY` (such as 4GB) or six tenths of what is free now."""
-    wish = os.environ.get("FACTSCOPE_MEMORY", "").strip()
-    if not wish:
-        return 0.6 * psutil.virtual_memory().available
-    return amount("FACTSCOPE_MEMORY", wish)
-
-
-def amount(variable: str, wish: str) -> float:
-    """The bytes an environment variable asks for."""
-    match = re.fullmatch(r"(?i)([\d.]+)\s*([kmgt]?)i?b?", wish)
-    if match is None:
-        raise FactScopeError(f"{variable} must be a size such as 4GB, not “{wish}”.")
-    return float(match[1]) * UNITS[match[2].lower()]
+    """Bytes one run may take: `FACTSCOPE_MEMORY` (such as 4GB), never more than is free; without it six tenths of that."""
+    wish = limit("memory")
+    return min(wish, 0.9 * free()) if wish else 0.6 * free()
 
 
 def ask(what: str, needed: float, fits: str) -> None:
@@ -35,5 +30,19 @@ def ask(what: str, needed: float, fits: str) -> None:
         raise FactScopeError(f"{what} needs {size(needed)} of memory and {size(have)} may be used; {fits}.")
 
 
-def size(bytes_: float) -> str:
-    return f"{bytes_ / 1e9:.1f} GB" if bytes_ >= 1e8 else f"{bytes_ / 1e6:.0f} MB"
+def _free_in_container() -> float:
+    for most, now in (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
+        try:
+            return max(0.0, float((CONTAINER / most).read_text()) - float((CONTAINER / now).read_text()) + _reclaimable())
+        except (OSError, ValueError):  # no container, another version, or “max”
+            continue
+    return float("inf")
+
+
+def _reclaimable() -> float:
+    """Pages of files, which count as used and are given back when somebody needs them."""
+    try:
+        lines = (CONTAINER / "memory.stat").read_text().split("\n")
+        return float(next(line.split()[1] for line in lines if line.startswith(("inactive_file ", "total_inactive_file "))))
+    except (OSError, ValueError, StopIteration, IndexError):
+        return 0.0

@@ -259,6 +259,8 @@ def arrays_of(result: Result) -> Arrays:
 
 def label_free(result: Result) -> dict[str, float]:
     """Scores that need no classes: the silhouette in the coordinates, and the share of its edges a cluster shares with others."""
+    if "label_free" in result.__dict__:  # it came with them from where it was computed
+        return result.__dict__["label_free"]
     from sklearn.metrics import silhouette_score
 
     n, labels = len(result.labels), result.labels

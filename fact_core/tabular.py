@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
 
 from .result import Result
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets take the full-width signs, too
 
 
 def documents_csv(result: Result, names: Sequence[str] | None = None) -> str:
@@ -24,14 +28,21 @@ def concepts_csv(result: Result, count: int = 50) -> str:
     return _csv(["concept", "rank", "term", "weight"], ([c, r, *term] for c, terms in lists for r, term in enumerate(terms, start=1)))
 
 
-def _csv(header: Sequence[str], rows: object) -> str:
+def frame_csv(frame: pd.DataFrame) -> str:
+    """A table of numbers and names, for a spreadsheet."""
+    return _csv([str(name) for name in frame.columns], frame.itertuples(index=False, name=None))
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow([_plain(cell) for cell in header])
-    writer.writerows([_plain(cell) for cell in row] for row in rows)  # type: ignore[attr-defined]
+    writer.writerows([_plain(cell) for cell in row] for row in rows)
     return file.getvalue()
 
 
 def _plain(cell: object) -> object:
-    """Text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
+    """Text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay numbers, what is missing stays empty."""
+    if isinstance(cell, float) and cell != cell:
+        return ""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in FORMULA and cell.strip() else cell

@@ -13,6 +13,7 @@ from fact_core.presets import PRESETS, resolve
 from ui import links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.names import long_names
+from ui.words import plain
 
 FIRST = ["KM", "NC", "NMF-NCW", "CF-NCW", "LCCF-NCW", "NC-PSPt"]
 SCORES = {"accuracy": "accuracy", "nmi": "NMI", "ari": "ARI", "purity": "purity"}
@@ -24,7 +25,7 @@ with st.sidebar:
     tables = {p.key for p in PRESETS.values()}
     chosen = links.choices("Methods", [*PRESETS, *(key for key in algorithms() if key not in tables)], FIRST, "compare")
     with_own = own is not None and links.switch(
-        "With the settings of Explore", "compare.own", help=f"{resolve(own.method).name}: {own.settings}"
+        "With the settings of Explore", "compare.own", help=plain(f"{resolve(own.method).name}: {own.settings}")
     )
     most = min(60, len(corpus))
     k = links.slider("k, clusters", 1, most, min(len(corpus.label_names) or 5, most), f"compare.k.{corpus.fingerprint[:8]}")
@@ -51,7 +52,7 @@ results = runs.obtain_or_stop("compare", tasks)
 found = {t.key: r for t, r in zip(tasks, results, strict=True)}
 by_name = {name: [found[t.key] for t in row] for name, row in grid.items()}
 
-st.subheader(f"{len(by_name)} methods on {corpus.name}", anchor=False)
+st.subheader(f"{len(by_name)} methods on {plain(corpus.name)}", anchor=False)
 st.caption(f"{len(corpus):,} documents, k = {k}, {seeds} seed{'s' * (seeds != 1)}, the same for every method.")
 st.markdown("**Scores, mean ± standard deviation over the seeds**")
 rows = []

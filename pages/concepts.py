@@ -11,12 +11,13 @@ from fact_core.tabular import concepts_csv
 from ui import links
 from ui.documents import document_card, document_table, found
 from ui.names import given_name, long_names, rename
+from ui.words import plain, sorry
 from ui.workbench import workbench
 
 shown = workbench()
 result = shown.result
 corpus = result.corpus
-st.subheader(f"Concepts of {result.algorithm.title} on {corpus.name}", anchor=False)
+st.subheader(f"Concepts of {result.algorithm.title} on {plain(corpus.name)}", anchor=False)
 if shown.moved:
     st.info("The settings have changed since this run. Press Run to see their effect.", icon=":material/tune:")
 
@@ -72,7 +73,7 @@ with right:
                 st.warning("None of its words is a term of this corpus, so it falls nowhere.")
             else:
                 placed = result.place(text)
-                st.success(f"It falls to concept {names[placed.labels[0]]}.")
+                st.success(f"It falls to concept {plain(names[placed.labels[0]])}.")
                 weights = placed.embedding[0]
                 table = pd.DataFrame({"concept": names, "weight": weights / max(np.abs(weights).max(), 1e-300)}).sort_values(
                     "weight", ascending=False
@@ -80,6 +81,6 @@ with right:
                 bar = st.column_config.ProgressColumn("weight, relative", min_value=0.0, max_value=1.0)
                 st.dataframe(table, hide_index=True, key="placed", column_config={"weight": bar})
                 read = [str(corpus.terms[j]) for j in known.indices[np.argsort(-known.data, kind="stable")][:20]]
-                st.caption(f"{known.nnz} of its terms are known here: {', '.join(read)}{' …' if known.nnz > 20 else ''}")
+                st.caption(f"{known.nnz} of its terms are known here: {plain(', '.join(read))}{' …' if known.nnz > 20 else ''}")
         except fc.FactScopeError as error:
-            st.error(str(error))
+            sorry(error)

@@ -15,6 +15,7 @@ from ui.corpus import corpus_in_sidebar
 from ui.documents import document_card
 from ui.pairs import pair_editor, pairs_of
 from ui.points import colouring, points
+from ui.words import plain
 
 SHOWN = 240  # documents of the matrices
 
@@ -22,7 +23,7 @@ corpus = corpus_in_sidebar()
 n, refusal = len(corpus), share_refusal(corpus)
 with st.sidebar:
     ways = {"pairs": "pairs of documents"} if refusal else {"share": "a share of labels", "pairs": "pairs of documents"}
-    way = links.choice("What is known", ways, next(iter(ways)), "known", help=refusal)
+    way = links.choice("What is known", ways, next(iter(ways)), "known", help=plain(refusal) if refusal else None)
     share = links.slider("t, share of each class whose labels are given", 0.01, 0.5, 0.1, "share", step=0.01) if way == "share" else 0.0
     alpha = links.slider("α, how far constraints reach over the graph", 0.05, 0.95, 0.5, "alpha", step=0.05)
     p = links.slider("p, neighbours in the graph", 1, min(30, n - 1), min(5, n - 1), "constraints.p")
@@ -52,11 +53,11 @@ results = runs.obtain_or_stop("constraints", wanted)
 found = {task.key: result for task, result in zip(wanted, results, strict=True)}
 main = found[tasks["RCF"].key] if "RCF" in tasks else found[tasks["LCCF, without"].key]
 
-st.subheader(f"What a little knowledge does on {corpus.name}", anchor=False)
+st.subheader(f"What a little knowledge does on {plain(corpus.name)}", anchor=False)
 constraints = from_share(corpus, share, seed) if way == "share" else from_pairs(pairs, n)
 st.caption(f"{n:,} documents; known: {constraints}. The map shows the coordinates of CF.")
 for note in constraints.notes:
-    st.caption(note)
+    st.caption(plain(note))
 left, right = st.columns([3, 2], gap="large")
 with left:
     rows = stratified(main.labels)

@@ -66,6 +66,8 @@ if by == "concept weight":
 
 @st.cache_data(show_spinner="UMAP takes some seconds, most of them at its first use …", max_entries=20)
 def places(key: tuple, view: str, dimensions: int, _embedding: np.ndarray) -> np.ndarray:
+    if Projection(view) is Projection.UMAP:
+        return runs.crew().umap(_embedding, dimensions)
     return projected(_embedding, Projection(view), dimensions)
 
 

@@ -10,6 +10,7 @@ from fact_core.corpus import as_mat, as_npz
 from fact_core.figures import class_sizes
 from ui.corpus import choose_classes, choose_reading, effects, pick_corpus, take_upload, whole_corpus
 from ui.documents import document_card, document_table
+from ui.words import plain, sorry
 
 left, right = st.columns([1, 2], gap="large")
 with left:
@@ -18,12 +19,12 @@ with left:
         name, whole = pick_corpus()
         st.markdown("**From words to numbers**")
         chosen = choose_reading(name, whole.has_text)
-        plain = whole_corpus(name)
+        usual = whole_corpus(name)
         whole = whole_corpus(name, **chosen)
         st.markdown("**Classes**" if whole.labels is not None else "This corpus has no classes.")
         corpus = choose_classes(name, whole)
     except fc.FactScopeError as error:
-        st.error(f"{error} The choices were taken back.")
+        sorry(f"{error} The choices were taken back.")
         st.session_state.get("reading", {}).clear()
         for key in [k for k in st.session_state if str(k).startswith("read.")]:
             del st.session_state[key]
@@ -31,10 +32,10 @@ with left:
         st.stop()
 
 with right:
-    st.subheader(corpus.name, anchor=False)
+    st.subheader(plain(corpus.name), anchor=False)
     documents, terms, classes, filled = st.columns(4)
     documents.metric("Documents", f"{len(corpus):,}", help=f"{len(whole):,} in the whole corpus.")
-    change = len(whole.terms) - len(plain.terms)
+    change = len(whole.terms) - len(usual.terms)
     terms.metric(
         "Terms",
         f"{len(corpus.terms):,}",
@@ -45,7 +46,7 @@ with right:
     classes.metric("Classes", f"{len(corpus.label_names)}" if corpus.labels is not None else "none")
     entries = corpus.matrix.nnz if sp.issparse(corpus.matrix) else np.count_nonzero(corpus.matrix)
     filled.metric("Filled", f"{entries / (len(corpus) * len(corpus.terms)):.1%}", help="Share of the matrix that is not zero.")
-    st.caption("  \n".join(f"Left out: {d}." for d in whole.dropped) or "Nothing was left out.")
+    st.caption("  \n".join(f"Left out: {plain(d)}." for d in whole.dropped) or "Nothing was left out.")
     if whole.labels is not None:
         st.markdown("**Class sizes**")
         order = np.argsort(-whole.class_sizes, kind="stable")

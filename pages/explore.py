@@ -11,16 +11,19 @@ from ui import links
 from ui.documents import document_card, document_table, found
 from ui.names import long_names, short_names
 from ui.points import colouring, points
-from ui.workbench import workbench
+from ui.sharing import share_switch, shared_run
+from ui.words import plain
+from ui.workbench import Shown, workbench
 
-shown = workbench()
+shared = shared_run()
+shown = Shown(shared, None, False) if shared is not None else workbench()
 result, previous = shown.result, shown.previous
 corpus, method = result.corpus, result.algorithm
 
 values = ", ".join(f"{p.symbol} = {p.show(getattr(method, p.name))}" for p in method.parameters)
 weighting = "" if result.options["weighting"] == "none" else f", {result.options['weighting'].upper().replace('_', ' ')}"
 heading, formula = st.columns([3, 2], vertical_alignment="center")
-heading.subheader(f"{method.title} on {corpus.name}", anchor=False)
+heading.subheader(f"{method.title} on {plain(corpus.name)}", anchor=False)
 heading.caption(
     f"{len(corpus):,} documents, k = {result.n_clusters}{', ' + values if values else ''}{weighting}; "
     f"{len(result.objective) - 1} steps in {result.seconds:.2f} s, stopped by {result.stopped}."
@@ -29,7 +32,11 @@ formula.latex(r"\min\ " + method.formula)
 if shown.moved:
     st.info("The settings have changed since this run. Press Run to see their effect.", icon=":material/tune:")
 for warning in result.warnings:
-    st.warning(warning, icon=":material/warning:")
+    st.warning(plain(warning), icon=":material/warning:")
+
+if shared is None and result.stopped != "cancelled":
+    with st.sidebar:
+        share_switch(result, st.session_state["asked"])
 
 columns = st.columns(4)
 for column, (name, about) in zip(columns, metrics.MEANING.items(), strict=False):

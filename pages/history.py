@@ -10,9 +10,11 @@ import streamlit as st
 import fact_core as fc
 from fact_core.jobs import Job, State, jobs
 from fact_core.presets import resolve
+from fact_core.tabular import frame_csv
 from ui.jobs import open_study
 from ui.kept import open_in_explore, store
 from ui.session import owner
+from ui.words import plain, sorry
 
 LISTED = 200
 
@@ -62,7 +64,7 @@ def runs() -> None:
 
 
 def rows_csv(job: Job) -> str:
-    return job.rows().to_csv(index=False)
+    return frame_csv(job.rows())
 
 
 def exported(addresses: list[str]) -> bytes:
@@ -83,7 +85,7 @@ def studies() -> None:
             words.text(at.title or job.id)
             done = f"{at.done:,} of {at.cells:,} runs" if at.cells else ""
             day = time.strftime("%d %b %H:%M", time.localtime(job.said["created"]))
-            words.caption(", ".join(filter(None, [at.state.value, done, f"asked for {day}", at.error])))
+            words.caption(", ".join(filter(None, [at.state.value, done, f"asked for {day}", plain(at.error)])))
             if opened.button("Open", key=f"open {job.id}", width="stretch", type="primary"):
                 open_study(job)
             stop.button("Stop", key=f"stop {job.id}", on_click=job.stop, disabled=at.over, width="stretch")
@@ -96,10 +98,10 @@ def studies() -> None:
 st.subheader("History", anchor=False)
 try:
     for sentence in store().damaged()[:3]:
-        st.warning(sentence)
+        st.warning(plain(sentence))
     st.markdown("**Runs**")
     runs()
     st.markdown("**Studies**")
     studies()
 except fc.FactScopeError as error:
-    st.error(str(error))
+    sorry(error)

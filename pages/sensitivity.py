@@ -14,10 +14,12 @@ from fact_core.jobs import Job
 from fact_core.presets import PRESETS, resolve
 from fact_core.study import Method, Study, axis
 from fact_core.tables import FIGURES, figure_study
+from fact_core.tabular import frame_csv
 from ui import links
 from ui.corpus import Origin, corpus_in_sidebar, corpus_names, origin_of
 from ui.jobs import HERE, follow, where_it_runs
 from ui.kept import open_in_explore
+from ui.words import sorry
 
 FIRST = ["LCCF", "LCCF-NCW", "NMF"]
 
@@ -91,11 +93,11 @@ def show(job: Job, rows: pd.DataFrame) -> None:
             try:
                 open_in_explore(str(picked[0]["customdata"][0] if isinstance(picked[0]["customdata"], list) else picked[0]["customdata"]))
             except fc.FactScopeError as error:
-                st.error(str(error))
+                sorry(error)
     st.caption(
         "Lines are means over the seeds, bands one standard deviation, small points the runs. Click a point to open its run in Explore."
     )
-    st.download_button("Rows as CSV", lambda: rows.to_csv(index=False), "sensitivity.csv", icon=":material/download:")
+    st.download_button("Rows as CSV", lambda: frame_csv(rows), "sensitivity.csv", icon=":material/download:")
 
 
 def ask_for(name: str) -> None:
@@ -110,7 +112,7 @@ with st.sidebar:
         here = origin_of(corpus)
         study, origin = (own_study(corpus, here), here) if what == "own" else published_study(what, here)
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         st.stop()
     run = st.button("Run", type="primary", icon=":material/play_arrow:", width="stretch") or st.session_state.pop("sweep now", False)
     scheduler = where_it_runs()

@@ -8,9 +8,11 @@ from fact_core import tables
 from fact_core.figures import scores_against_k
 from fact_core.jobs import Job
 from fact_core.printed import MISFITS, TABLES
+from fact_core.tabular import frame_csv
 from ui import links
 from ui.corpus import corpus_names
 from ui.jobs import follow, where_it_runs
+from ui.words import sorry
 
 BELOW, ABOVE = "213,94,0", "0,114,178"  # orange and blue, told apart by everybody
 FULL = 10.0  # points of difference at which a cell has its full colour
@@ -53,9 +55,9 @@ def show(job: Job | None, rows: pd.DataFrame) -> None:
         return
     st.caption("Blue is above print, orange below; the full colour is ten points. Differences and standard deviations are in the CSV.")
     csv, tex, tidy, _ = st.columns([1, 1, 1, 3])
-    csv.download_button("Table as CSV", lambda: beside.to_csv(index=False), f"{name}.csv", icon=":material/download:", width="stretch")
+    csv.download_button("Table as CSV", lambda: frame_csv(beside), f"{name}.csv", icon=":material/download:", width="stretch")
     tex.download_button("As LaTeX", lambda: tables.latex(name, beside), f"{name}.tex", icon=":material/download:", width="stretch")
-    tidy.download_button("Every run", lambda: rows.to_csv(index=False), f"{name}-runs.csv", icon=":material/download:", width="stretch")
+    tidy.download_button("Every run", lambda: frame_csv(rows), f"{name}-runs.csv", icon=":material/download:", width="stretch")
     left, right = st.columns(2, gap="large")
     with left:
         known = [m for m in tables.MEASURES if beside[m].notna().any()]
@@ -105,4 +107,4 @@ try:
     if table.corpus not in here or not follow(study, None, run, scheduler, show):
         show(None, pd.DataFrame(columns=["k", "method", "seed", "score", "value"]))
 except fc.FactScopeError as error:
-    st.error(str(error))
+    sorry(error)

@@ -31,7 +31,7 @@ def server() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.fileWatcherType", "none"]
+    command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port), "--server.fileWatcherType", "none"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     address = f"http://127.0.0.1:{port}"
     try:

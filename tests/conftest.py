@@ -15,6 +15,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Nothing that was kept before answers for the code of today, and nothing of the tests is kept."""
     os.environ["FACTSCOPE_HOME"] = str(tmp_path_factory.mktemp("home"))
+    os.environ.setdefault("FACTSCOPE_WORKERS", "1")  # tests run in two processes already
+    os.environ.setdefault("FACTSCOPE_LOG", "off")
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,7 @@ def finish(page: Page) -> None:
 def test_a_sweep_survives_a_reload_and_a_click_opens_its_run(page: Page, address: str) -> None:
     opened(page, address, SWEEP)
     run(page)
-    page.wait_for_timeout(700)
+    page.wait_for_selector('[data-testid="stProgress"], [data-testid="stDownloadButton"]', timeout=60_000)
     page.reload()  # in the middle of it
     finish(page)
     picture(page, "sensitivity-sweep")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from corpus_files import LABELS, TEXTS, image, reasons, refused, zipped
 
-from fact_core.corpus import TermWeighting, archives, formats, load_corpus, read_upload, read_uploads
+from fact_core.corpus import TermWeighting, formats, load_corpus, read_upload, read_uploads
 
 
 def by_class(top: str = "") -> dict[str, bytes | str]:
@@ -119,10 +119,12 @@ def test_several_uploads_are_documents():
         read_uploads([])
 
 
-def test_nothing_is_written_and_paths_do_not_matter(tmp_path, monkeypatch):
+def test_nothing_is_written_and_paths_that_lead_out_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = {"../../evil/1.txt": TEXTS[0], "/etc/2.txt": TEXTS[2], "c:\\windows\\3.txt": TEXTS[3]}
-    assert len(read_upload("x.zip", zipped(files))) == 3
+    files = {"../../evil/1.txt": TEXTS[0], "/etc/2.txt": TEXTS[2], "c:\\windows\\3.txt": TEXTS[3], "4.txt": TEXTS[4]}
+    corpus = read_upload("x.zip", zipped(files))
+    assert len(corpus) == 2
+    assert reasons(corpus)["a path that leads out of the archive"] == 2
     assert not list(tmp_path.iterdir())
 
 
@@ -130,17 +132,15 @@ def test_bombs_are_refused(monkeypatch):
     bomb = zipped({f"{i}.txt": b"a " * 4_000_000 for i in range(3)})
     with refused("200 times"):
         read_upload("bomb.zip", bomb)
-    monkeypatch.setattr(archives, "UNPACKED_LIMIT", 2**20)
+    monkeypatch.setenv("FACTSCOPE_UNPACKED", "1MB")
     with refused("more than 1 MB"):
         read_upload("large.zip", zipped({f"{i}.txt": np.random.default_rng(i).bytes(2**19) for i in range(3)}))
-    monkeypatch.setattr(archives, "MEMBER_LIMIT", 3)
+    monkeypatch.setenv("FACTSCOPE_FILES", "3")
     with refused("6 files"):
         read_upload("many.zip", zipped(by_class()))
     import gzip
 
-    from fact_core.corpus import decoding
-
-    monkeypatch.setattr(decoding, "UNPACKED_LIMIT", 2**20)
+    monkeypatch.setenv("FACTSCOPE_UNPACKED", "1MB")
     with refused("more than 1 MB"):
         read_upload("bomb.csv.gz", gzip.compress(b"a," * 2**20))
 

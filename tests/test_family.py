@@ -66,7 +66,7 @@ def test_methods_on_terms_refuse_other_kernels() -> None:
 def test_kernel_memory_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTSCOPE_MEMORY", "8 kB")
     for key, kernel in (("cf", "poly2"), ("pspt", "rbf")):
-        with pytest.raises(fc.FactScopeError, match="needs 0 MB of memory and 0 MB may be used; about 22 documents would fit"):
+        with pytest.raises(fc.FactScopeError, match="needs 9 kB of memory and 8 kB may be used; about 22 documents would fit"):
             fc.fit(small_corpus(), key, kernel=kernel)
     monkeypatch.setenv("FACTSCOPE_MEMORY", "plenty")
     with pytest.raises(fc.FactScopeError, match="such as 4GB"):

@@ -10,7 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # From left to right; a module may import from its own layer and those before it.
 LAYERS = [
-    {"errors", "parameters", "memory"},
+    {"errors", "parameters", "limits", "log"},
+    {"memory"},
     {"corpus", "printed"},
     {"graph", "kernel"},
     {"constraints"},
@@ -19,14 +20,16 @@ LAYERS = [
     {"assign", "metrics", "concepts", "projection"},
     {"algorithms"},
     {"solve", "presets", "warnings"},
+    {"estimate"},
     {"result"},
     {"fit", "tabular"},
     {"study"},
+    {"answers"},
     {"store"},
-    {"jobs"},
+    {"jobs", "workers"},
     {"tables"},
     {"lessons"},
-    {"commands"},
+    {"commands", "doctor"},
     {"figures"},
     {"__main__"},
 ]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
-from fact_core import FactScopeError
+from fact_core import FactScopeError, log
 from fact_core.corpus import DEFAULT_VIEW, READABLE, Corpus, available_corpora, load_corpus, read_uploads
+from fact_core.limits import limit, size
 
 from . import links
+from .words import plain, sorry
 
 DEFAULT = "scipy-docs"
 FEW_CLASSES = 10  # a corpus of more classes starts with its largest ones
 FIRST_CLASSES = 6
 UPLOADED = " (uploaded)"
+READ = 8  # ways of reading uploads that a session keeps
 
 Files = tuple[tuple[str, bytes], ...]
 
@@ -56,6 +60,18 @@ def _selected(_corpus: Corpus, fingerprint: str, classes: tuple[str, ...], at_mo
     return _corpus.select(classes, at_most=at_most)
 
 
+def _chosen(name: str, whole: Corpus, classes: tuple[str, ...], at_most: int | None) -> Corpus:
+    """The same for any corpus; the documents of an upload are seen by nobody else, also where the numbers are the same."""
+    if not name.endswith(UPLOADED):
+        return _selected(whole, whole.fingerprint, classes, at_most)
+    mine: dict[Any, Corpus] = st.session_state.setdefault("chosen of uploads", {})
+    if (key := (name, id(whole), classes, at_most)) not in mine:
+        while len(mine) >= 8:
+            del mine[next(iter(mine))]
+        mine[key] = whole.select(classes, at_most=at_most)
+    return mine[key]
+
+
 def uploads() -> dict[str, Files]:
     """What this visitor has uploaded, by name. The uploader forgets it when the page changes; the session does not."""
     return st.session_state.setdefault("uploads", {})
@@ -68,6 +84,8 @@ def whole_corpus(name: str, **options: Any) -> Corpus:
         return _read(name, chosen)
     read: dict[Any, Corpus] = st.session_state.setdefault("read uploads", {})
     if (name, chosen) not in read:
+        while len(read) >= READ:
+            del read[next(iter(read))]
         read[name, chosen] = read_uploads(list(uploads()[name]), name=name.removesuffix(UPLOADED), **dict(chosen))
     return read[name, chosen]
 
@@ -145,20 +163,41 @@ def take_upload() -> None:
     )  # fmt: skip
     if not given:
         return
+    most, together = limit("upload"), sum(file.size for file in given)
+    if together > most:  # before any of it is copied
+        sorry(f"These files have {size(together)}, more than the {size(most)} one person may upload here.")
+        return
     files = tuple((file.name, file.getvalue()) for file in given)
     name = (files[0][0] if len(files) == 1 else f"{len(files)} files, {files[0][0]} …") + UPLOADED
-    if uploads().get(name) == files or st.session_state.get("refused upload") == files:
-        if "refused sentence" in st.session_state and st.session_state.get("refused upload") == files:
-            st.error(st.session_state["refused sentence"])
+    if uploads().get(name) == files:
+        return
+    digest = hashlib.sha256(b"".join(f"{file} {len(data)} ".encode() + data for file, data in files)).hexdigest()
+    if st.session_state.get("refused upload", ("", ""))[0] == digest:
+        sorry(st.session_state["refused upload"][1])
         return
     try:
-        read_uploads(list(files))
+        read = read_uploads(list(files))
     except FactScopeError as error:
-        st.session_state["refused upload"], st.session_state["refused sentence"] = files, str(error)
-        st.error(str(error))
+        st.session_state["refused upload"] = digest, str(error)
+        log.event("upload.refused", files=len(files), bytes=together)
+        sorry(error)
         return
+    log.event("upload.read", files=len(files), bytes=together, documents=len(read), terms=len(read.terms))
+    _make_room(most - together)
     uploads()[name] = files
     links.put("corpus", name)
+
+
+def _make_room(left: float) -> None:
+    """Forget the oldest uploads of this visitor until the others take no more than this."""
+    mine = uploads()
+    while mine and sum(len(data) for files in mine.values() for _, data in files) > left:
+        oldest = next(iter(mine))
+        del mine[oldest]
+        for place in ("read uploads", "chosen of uploads"):
+            kept = st.session_state.get(place, {})
+            for key in [key for key in kept if key[0] == oldest]:
+                del kept[key]
 
 
 def pick_corpus(key: str = "corpus", default: str = DEFAULT) -> tuple[str, Corpus]:
@@ -166,7 +205,7 @@ def pick_corpus(key: str = "corpus", default: str = DEFAULT) -> tuple[str, Corpu
     about = {c.name: c.about for c in available_corpora()}
     name = links.choice("Corpus", {n: n for n in corpus_names()}, default, key, help="Upload your own on the Corpus page.")
     words = about.get(name, "your own upload")
-    st.caption(f"{words[:1].upper()}{words[1:].rstrip('.')}.")
+    st.caption(plain(f"{words[:1].upper()}{words[1:].rstrip('.')}."))
     return name, whole_corpus(name, **reading_options(name))
 
 
@@ -186,7 +225,7 @@ def choose_classes(name: str, whole: Corpus) -> Corpus:
 def part(name: str, whole: Corpus, classes: tuple[str, ...] = (), at_most: int | None = None) -> Corpus:
     """Some classes of a corpus, whose origin is then known."""
     some = bool(classes) and (classes != whole.label_names or at_most is not None)
-    corpus = _selected(whole, whole.fingerprint, classes, at_most) if some else whole
+    corpus = _chosen(name, whole, classes, at_most) if some else whole
     select: dict[str, Any] = {"classes": list(classes)} if some and classes != whole.label_names else {}
     select |= {"at_most": at_most} if some and at_most is not None else {}
     st.session_state.setdefault("origins", {})[corpus.fingerprint] = Origin(name, whole, reading_options(name), select)
@@ -218,7 +257,7 @@ def corpus_in_sidebar(key: str = "corpus", default: str = DEFAULT) -> Corpus:
         try:
             name, whole = pick_corpus(key, default)
         except FactScopeError as error:
-            st.error(str(error))
+            sorry(error)
             st.stop()
         with st.popover("Choose classes", width="stretch", disabled=whole.labels is None):
             corpus = choose_classes(name, whole)

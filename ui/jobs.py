@@ -11,6 +11,7 @@ import streamlit as st
 import fact_core as fc
 from fact_core.commands import duration
 from fact_core.jobs import Job, State, Status, job_of, resume_interrupted, start
+from fact_core.limits import public
 from fact_core.printed import TABLES
 from fact_core.study import Study, axis
 from fact_core.tables import FIGURES
@@ -18,6 +19,7 @@ from fact_core.tables import FIGURES
 from . import links
 from .corpus import Origin, choose
 from .session import owner
+from .words import plain, sorry
 
 HERE = "the corpus above"  # where a figure of a paper is to be made, if not on a corpus of the paper
 FRAME = 1.5  # seconds between two pictures of a running study
@@ -31,6 +33,8 @@ def go_on_after_a_restart() -> None:
 
 def where_it_runs() -> str | None:
     """The choice of a cluster; None for processes on this machine."""
+    if public():  # a scheduler is trusted with everything, so a stranger cannot name one
+        return None
     with st.popover("Where it runs", width="stretch"):
         here = f"{os.cpu_count() or 1} processes on this machine"
         return st.text_input(
@@ -51,7 +55,7 @@ def follow(study: Study, origin: Origin | None, run: bool, scheduler: str | None
         if run:
             job = start(study, upload, owner=owner(), scheduler=scheduler)
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         st.stop()
     if not job.exists:
         st.info(
@@ -67,7 +71,7 @@ def follow(study: Study, origin: Origin | None, run: bool, scheduler: str | None
             _bar(job, at)
             rows = job.rows()
         except fc.FactScopeError as error:
-            st.error(str(error))
+            sorry(error)
             return
         if busy and at.over:
             st.rerun()
@@ -119,16 +123,16 @@ def _bar(job: Job, at: Status) -> None:
         bar, button = st.columns([6, 1], vertical_alignment="center")
         bar.progress(at.share, f"{at.done:,} of {at.cells:,} runs{left}" if at.cells else "Getting ready …")
         button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop {job.id}")
-        st.caption(inside or " ")
+        st.caption(plain(inside) or " ")
     elif at.state in (State.STOPPED, State.INTERRUPTED):
         words, button = st.columns([6, 1], vertical_alignment="center")
         why = "Stopped" if at.state is State.STOPPED else "Interrupted"
         words.info(f"{why} after {at.done:,} of {at.cells:,} runs; those are kept.", icon=":material/pause:")
         button.button("Go on", icon=":material/play_arrow:", on_click=job.resume, width="stretch", key=f"resume {job.id}")
     elif at.state is State.FAILED:
-        st.error(at.error or "This study could not be run.")
+        sorry(at.error or "This study could not be run.")
         return
     for label, sentence in list(at.failures.items())[:3]:
-        st.warning(f"{label}: {sentence}")
+        st.warning(plain(f"{label}: {sentence}"))
     if len(at.failures) > 3:
         st.warning(f"… and {len(at.failures) - 3} more runs that could not be done.")

@@ -33,5 +33,9 @@ def _given(result: fc.Result) -> dict[int, str]:
     return st.session_state.setdefault("concept names", {}).setdefault(key, {})
 
 
+def given_names(result: fc.Result) -> dict[int, str]:
+    return dict(_given(result))
+
+
 def given_name(result: fc.Result, concept: int) -> str:
     return _given(result).get(concept, "")

@@ -10,6 +10,8 @@ import fact_core as fc
 from fact_core.constraints import from_csv, from_pairs
 from fact_core.corpus import Corpus
 
+from .words import sorry
+
 Pair = tuple[int, int, str]
 
 
@@ -75,7 +77,7 @@ def pair_editor(corpus: Corpus, clicked: int | None) -> None:
         )
     st.button("Undo", on_click=take_back, disabled=not pairs and not two, width="stretch", icon=":material/undo:")
     if refused := st.session_state.pop("pair refused", None):
-        st.error(refused)
+        sorry(refused)
     if pairs:
         table = [{"first": corpus.titles[i], "second": corpus.titles[j], "kind": kind} for i, j, kind in pairs]
         st.dataframe(table, hide_index=True, key="pairs table", height=min(240, 38 + 35 * len(table)))
@@ -89,7 +91,7 @@ def pair_editor(corpus: Corpus, clicked: int | None) -> None:
                 pairs[:] = list(read.pairs())
                 st.rerun()
             except (fc.FactScopeError, UnicodeDecodeError) as error:
-                st.error(str(error) if isinstance(error, fc.FactScopeError) else f"{given_file.name} is no text in UTF-8.")
+                sorry(error if isinstance(error, fc.FactScopeError) else f"{given_file.name} is no text in UTF-8.")
     out.download_button(
         "Write pairs as CSV", from_pairs(pairs, len(corpus)).to_csv() if pairs else "first,second,kind\n", "pairs.csv", disabled=not pairs,
         icon=":material/download:",

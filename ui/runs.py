@@ -1,10 +1,11 @@
-"""Runs: asked for by a page, done in a thread that knows nothing of streamlit, watched, and remembered by what was asked.
+"""Runs: asked for by a page, done by a worker process that knows nothing of streamlit, watched, and remembered by what was asked.
 
 The same question has the same answer (methods are deterministic), so pages keep only the question; answers are shared by all visitors.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 import time
@@ -17,16 +18,21 @@ from typing import Any
 import streamlit as st
 
 import fact_core as fc
+from fact_core import log
+from fact_core.answers import on, weight
 from fact_core.corpus import Corpus
 from fact_core.figures import convergence
-from fact_core.solve import Progress
 from fact_core.study import address
+from fact_core.workers import Crew, Stopped
 
 from . import kept
+from .words import sorry
 
 PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
-FRAME = 0.3  # seconds between two pictures of a growing curve
+FRAME = 0.3  # seconds between two pictures of a growing curve, where one person looks
+FEW = 2  # runs in line up to which a page waits and pictures follow each other fast
 REMEMBERED = 200  # results
+ROOM = 256e6  # bytes of all of them together
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +53,16 @@ class Task:
 
 
 class Job:
-    """Tasks done one after another in a thread; each result is given to `keep` once a page can have it."""
+    """Tasks given to the workers one after another; each result is given to `keep` once a page can have it."""
 
     def __init__(self, tasks: Sequence[Task], keep: Callable[[Task, fc.Result], object]):
         self.tasks = list(tasks)
-        self._keep, self._memory = keep, _memory()
+        self._keep, self._memory, self._crew = keep, _memory(), crew()
         self.results: list[fc.Result] = []
         self.error: Exception | None = None
         self.curve: dict[str, list[float]] = {}
-        self.progress: Progress | None = None
+        self.at: tuple[int, int, int] | None = None  # steps done, steps in total, start
+        self.before = 0  # tasks of others that come first
         self._stop, self._done = threading.Event(), threading.Event()
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -64,7 +71,9 @@ class Job:
             for task in self.tasks:
                 if self._stop.is_set():
                     return
-                found = fc.fit(task.corpus, task.method, progress=self._note, cancelled=self._stop.is_set, **task.settings)
+                found = self._crew.fit(
+                    task.corpus, task.method, task.settings, note=self._note, stopped=self._stop.is_set, line=self._wait_in_line
+                )
                 if found.stopped != "cancelled":
                     self._memory.put(task.key, found)
                 self.results.append(found)
@@ -72,17 +81,23 @@ class Job:
                     self._done.set()
                 if found.stopped != "cancelled":
                     self._keep(task, found)
+        except Stopped:
+            pass
         except Exception as error:  # shown on the page if a person caused it, raised there if we did
             self.error = error
         finally:
             self._done.set()
 
-    def _note(self, at: Progress) -> None:
-        if at.iterate.step == 0:
-            self.curve = {}
-        for name, value in at.iterate.terms.items():
-            self.curve.setdefault(name, []).append(value)
-        self.progress = at
+    def _wait_in_line(self, before: int) -> None:
+        self.before = before
+
+    def _note(self, said: dict[str, Any]) -> None:
+        for step, terms in said["curve"]:
+            if step == 0:
+                self.curve = {}
+            for name, value in terms.items():
+                self.curve.setdefault(name, []).append(value)
+        self.at = tuple(said["at"])
 
     def stop(self) -> None:
         self._stop.set()
@@ -92,7 +107,7 @@ class Job:
 
     @property
     def share(self) -> float:
-        inside = self.progress.share if self.progress is not None and len(self.results) < len(self.tasks) else 0.0
+        inside = self.at[0] / self.at[1] if self.at is not None and self.at[1] and len(self.results) < len(self.tasks) else 0.0
         return min(1.0, (len(self.results) + inside) / len(self.tasks))
 
 
@@ -105,7 +120,8 @@ class Memory:
     def put(self, key: Any, result: fc.Result) -> None:
         with self._lock:
             self._found[key] = result
-            while len(self._found) > REMEMBERED:
+            self._found.move_to_end(key)
+            while len(self._found) > 1 and (len(self._found) > REMEMBERED or sum(map(weight, self._found.values())) > ROOM):
                 self._found.popitem(last=False)
 
     def get(self, key: Any) -> fc.Result | None:
@@ -118,6 +134,26 @@ class Memory:
 @st.cache_resource(show_spinner=False)
 def _memory() -> Memory:
     return Memory()
+
+
+@st.cache_resource(show_spinner=False)
+def crew() -> Crew:
+    """The workers of this server, started once."""
+    return Crew()
+
+
+def begin() -> None:
+    """What a server does once: its log is on, and its workers get ready while the first corpus is read."""
+    log.begin()
+    crew()
+    _settle_down()
+
+
+@st.cache_resource(show_spinner=False)
+def _settle_down() -> None:
+    """What was imported stays: the collector need not go through it again and again while everybody waits."""
+    gc.collect()
+    gc.freeze()
 
 
 def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
@@ -136,8 +172,9 @@ def obtain(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
         if job is not None:
             job.stop()
         job = st.session_state[place] = Job(missing, kept.keeper(missing))
-    if not job.wait(PATIENCE):
-        _watch(place)
+    crowd = crew().waiting
+    if not job.wait(PATIENCE if crowd <= FEW else PATIENCE / 4):
+        st.fragment(_watch, run_every=FRAME * max(1, crowd / FEW))(place)
         st.stop()
     del st.session_state[place]
     if job.error is not None:
@@ -154,7 +191,7 @@ def obtain_or_stop(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     try:
         results = obtain(page, tasks)
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         st.stop()
     if len(results) < len(tasks):
         st.info("Stopped. Move a slider to start again.")
@@ -162,19 +199,20 @@ def obtain_or_stop(page: str, tasks: Sequence[Task]) -> list[fc.Result]:
     return results
 
 
-@st.fragment(run_every=FRAME)
 def _watch(place: str) -> None:
     job: Job | None = st.session_state.get(place)
     if job is None or job.wait(0):
         st.rerun()
-    at = job.progress
+    at = job.at
     several = f"Run {len(job.results) + 1} of {len(job.tasks)}. " if len(job.tasks) > 1 else ""
-    words = f"{several}Start {at.start + 1}, step {at.iterate.step}: {at.done} of {at.total} steps" if at is not None else "Getting ready …"
+    words = f"{several}Start {at[2] + 1}: {at[0]} of {at[1]} steps" if at is not None else "Getting ready …"
+    if job.before:
+        words = f"{several}Waiting for {job.before} other run{'s' * (job.before != 1)} …"
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(job.share, words)
     button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop-{place}")
     curve = {name: list(values) for name, values in job.curve.items()}
-    if curve and at is not None:
+    if curve and at is not None and not job.before:
         shortest = min(map(len, curve.values()))
         st.plotly_chart(convergence({name: values[:shortest] for name, values in curve.items()}), key=f"growing-{time.monotonic_ns()}")
 
@@ -184,7 +222,7 @@ def remembered(task: Task) -> fc.Result | None:
     result = _memory().get(task.key)
     if result is None and (result := kept.recalled(task)) is not None:
         remember(task, result)
-    return result
+    return result if result is None else on(result, task.corpus)
 
 
 def remember(task: Task, result: fc.Result) -> None:

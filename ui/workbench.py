@@ -11,6 +11,7 @@ from fact_core.algorithms import algorithms
 
 from . import controls, kept, runs
 from .corpus import corpus_in_sidebar
+from .words import sorry
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def workbench() -> Shown:
     try:
         result = runs.obtain("workbench", [asked])[0]
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         if (last := state.get("asked before")) is None:
             st.session_state.pop("asked")
             st.stop()

@@ -8,7 +8,9 @@ An archive whose only content is one table or matrix is read as that file.
 from __future__ import annotations
 
 import io
+import math
 import os
+import stat
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +20,15 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from ..errors import FactScopeError
-from .decoding import UNPACKED_LIMIT, decode
+from ..limits import limit, size
+from .decoding import decode
 from .formats import READERS, TEXT_OPTIONS, ReadOptions, bare_name, parsing, read_bytes, read_texts, reads, suffix
 from .model import Corpus, Dropped, TermWeighting, assemble
 
-MEMBER_LIMIT = 200_000
-RATIO_LIMIT = 200  # unpacked to packed; text reaches 20, a bomb 1000
 IMAGES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".tif", ".tiff", ".webp"}
 PACKED = {".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".rar"}
+DECODERS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "TIFF", "WEBP")  # whatever a file is named, no other decoder is let near it
+SMALL = 10_000_000  # bytes below which no ratio is suspicious: text reaches 20, a bomb 1000
 LARGEST_SIDE = 64  # larger images are made smaller; factors of thousands of pixels show no more and take long
 COMMON_SIDE = 32  # of images that came in different sizes
 
@@ -37,6 +40,7 @@ class Member:
     path: PurePosixPath
     size: int
     read: Callable[[], bytes]
+    link: bool = False  # to another file, which is never followed
 
     @property
     def folder(self) -> str:
@@ -59,10 +63,15 @@ def read_zip(name: str, data: bytes, options: ReadOptions) -> Corpus:
         if any(info.flag_bits & 1 for info in infos):
             raise FactScopeError(f"{name} is protected by a password; pack it again without one.")
         unpacked = sum(info.file_size for info in infos)
-        if unpacked > 10_000_000 and unpacked > RATIO_LIMIT * len(data):
-            raise FactScopeError(f"{name} unpacks to more than {RATIO_LIMIT} times its size, so it is not read.")
-        members = [Member(PurePosixPath(info.filename.replace("\\", "/")), info.file_size, partial(archive.read, info)) for info in infos]
+        if unpacked > SMALL and unpacked > limit("ratio") * len(data):
+            raise FactScopeError(f"{name} unpacks to more than {limit('ratio'):.0f} times its size, so it is not read.")
+        members = [_member(archive, info) for info in infos]
         return read_members(name, members, options)
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
+    path, link = PurePosixPath(info.filename.replace("\\", "/")), stat.S_ISLNK(info.external_attr >> 16)
+    return Member(path, info.file_size, partial(archive.read, info), link)
 
 
 def read_folder(folder: Path, options: ReadOptions) -> Corpus:
@@ -72,19 +81,25 @@ def read_folder(folder: Path, options: ReadOptions) -> Corpus:
         folders.sort()
         for path in (Path(where, file) for file in sorted(files)):
             if path.is_file():
-                members.append(Member(PurePosixPath(path.relative_to(folder).as_posix()), path.stat().st_size, path.read_bytes))
+                inside = path.resolve().is_relative_to(folder.resolve())
+                members.append(Member(PurePosixPath(path.relative_to(folder).as_posix()), path.stat().st_size, path.read_bytes, not inside))
     return read_members(folder.resolve().name, members, options)
 
 
 def read_members(name: str, members: Sequence[Member], options: ReadOptions) -> Corpus:
     """The corpus in these files."""
-    if len(members) > MEMBER_LIMIT:
-        raise FactScopeError(f"{name} has {len(members)} files, more than the {MEMBER_LIMIT} that are read.")
-    if sum(member.size for member in members) > UNPACKED_LIMIT:
-        raise FactScopeError(f"{name} holds more than {UNPACKED_LIMIT >> 20} MB, so it is not read.")
-    shown = [m for m in members if not any(_hidden(part) for part in m.path.parts)]
+    if len(members) > limit("files"):
+        raise FactScopeError(f"{name} has {len(members)} files, more than the {limit('files'):.0f} that are read.")
+    if sum(member.size for member in members) > limit("unpacked"):
+        raise FactScopeError(f"{name} holds more than {size(limit('unpacked'))}, so it is not read.")
+    real = [m for m in members if not m.link]
+    inside = [m for m in real if not m.path.is_absolute() and ".." not in m.path.parts]
+    shown = [m for m in inside if not any(_hidden(part) for part in m.path.parts)]
     plain = [m for m in shown if suffix(m.path.name) not in PACKED]
-    dropped = _notes({"hidden": len(members) - len(shown), "an archive inside the archive": len(shown) - len(plain)})
+    dropped = _notes({
+        "a link to another file": len(members) - len(real), "a path that leads out of the archive": len(real) - len(inside),
+        "hidden": len(inside) - len(shown), "an archive inside the archive": len(shown) - len(plain),
+    })  # fmt: skip
     files = sorted((m for m in plain if m.size), key=lambda m: m.path.parts)
     dropped += _notes({"empty": len(plain) - len(files)})
     if not files:
@@ -133,13 +148,19 @@ def _read_images(name: str, files: Sequence[Member], options: ReadOptions, dropp
         raise FactScopeError(f"{name} holds images, which need the package pillow; install it first.") from None
     files, labels, notes = _classes(files)
     pictures: dict[int, Image.Image] = {}
+    too_large = 0
     for i, member in enumerate(files):
         try:
-            with Image.open(io.BytesIO(member.data())) as opened:
+            with Image.open(io.BytesIO(member.data()), formats=DECODERS) as opened:
+                if math.prod(opened.size) > limit("pixels"):  # its header says so; nothing has been decoded yet
+                    too_large += 1
+                    continue
                 pictures[i] = ImageOps.exif_transpose(opened).convert("L")
                 pictures[i].thumbnail((2 * LARGEST_SIDE, 2 * LARGEST_SIDE))  # thousands of photographs would fill the memory
         except Exception:  # its parsers meet any bytes at all, and fail in as many ways
             pictures.pop(i, None)
+    if not pictures and too_large:
+        raise FactScopeError(f"The images of {name} have more than the {limit('pixels') / 1e6:.0f} million pixels that are read.")
     if not pictures:
         raise FactScopeError(f"{name} holds no image that can be opened.")
     sizes = {picture.size for picture in pictures.values()}
@@ -156,7 +177,16 @@ def _read_images(name: str, files: Sequence[Member], options: ReadOptions, dropp
         titles=[str(files[i].path) for i in pictures],
         weighting=options.weighting or TermWeighting.NONE,
         image_shape=(size[1], size[0]),
-        dropped=[*dropped, *notes, *_notes({"cannot be opened as an image": len(files) - len(pictures)})],
+        dropped=[
+            *dropped,
+            *notes,
+            *_notes(
+                {
+                    "an image of too many pixels": too_large,
+                    "cannot be opened as an image": len(files) - len(pictures) - too_large,
+                }
+            ),
+        ],
     )
 
 

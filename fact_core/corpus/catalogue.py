@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import FactScopeError
+from ..limits import shown_path
 from .files import read_path
 from .formats import TEXT_OPTIONS, ReadOptions
 from .model import Corpus, TermWeighting, assemble
@@ -93,13 +94,13 @@ def fetched_file(entry: Fetched) -> Path:
 
 def _not_fetched(entry: Fetched, problem: Exception, what: str) -> FactScopeError:
     if isinstance(problem, (PermissionError, FileExistsError, NotADirectoryError)):
-        why = f"{cache_folder()} cannot be written to"
+        why = f"{shown_path(cache_folder())} cannot be written to"
     elif isinstance(problem, OSError):
         why = "the place it comes from cannot be reached or does not have it"
     else:
         why = "what came is not the expected file"
     where = data_folder()
-    folder = f"the folder {where}" if where is not None else "a folder and name that folder in FACTSCOPE_DATA"
+    folder = f"the folder {shown_path(where)}" if where is not None else "a folder and name that folder in FACTSCOPE_DATA"
     return FactScopeError(f"{entry.name} could not be fetched, as {why}; try later, or put {what} into {folder}.")
 
 

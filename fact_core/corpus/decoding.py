@@ -8,8 +8,7 @@ import io
 import zlib
 
 from ..errors import FactScopeError
-
-UNPACKED_LIMIT = 2**30  # bytes a packed file may become; more is taken for a bomb
+from ..limits import limit, size
 
 _MAGIC = {
     b"PK\x03\x04": "a ZIP archive or office document",
@@ -36,16 +35,21 @@ _LATIN = {
 
 
 def gunzip(name: str, data: bytes) -> bytes:
+    most = int(limit("unpacked"))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            plain = packed.read(UNPACKED_LIMIT + 1)
+            plain = packed.read(most + 1)
     except (OSError, EOFError, zlib.error):
         raise FactScopeError(f"{name} is packed with gzip but broken or cut short; fetch or pack it again.") from None
-    if len(plain) > UNPACKED_LIMIT:
-        raise FactScopeError(f"{name} unpacks to more than {UNPACKED_LIMIT >> 20} MB, so it is not read.")
+    if len(plain) > most:
+        raise too_large(name, most)
     if not plain:
         raise FactScopeError(f"{name} is empty; choose a file with documents in it.")
     return plain
+
+
+def too_large(name: str, most: float) -> FactScopeError:
+    return FactScopeError(f"{name} unpacks to more than {size(most)}, so it is not read.")
 
 
 def decode(name: str, data: bytes) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from ..errors import FactScopeError
+from ..limits import limit, size
 from . import matrices, tables  # noqa: F401  (imported to register their formats)
 from .archives import Member, read_folder, read_members
 from .decoding import decode, gunzip
@@ -45,6 +46,11 @@ def read_files(files: Sequence[tuple[str, bytes]], options: ReadOptions) -> Corp
     """Files that came together: one of any kind, a matrix with the lists of its terms or labels, or one text or image a document."""
     if not files:
         raise FactScopeError("No file was given.")
+    together = sum(len(data) for _, data in files)
+    if together > limit("upload"):
+        raise FactScopeError(f"These files have {size(together)}, more than the {size(limit('upload'))} that are read at a time.")
+    if len(files) > limit("files"):
+        raise FactScopeError(f"These are {len(files)} files, more than the {limit('files'):.0f} that are read at a time.")
     files = [(_inside(name), data) for name, data in files]
     main = [(name, data) for name, data in files if suffix(name) not in LISTS]
     if len(files) == 1:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FactScopeError, unknown
+from ..limits import public
 from .builtin import BUILT_IN
 from .catalogue import CATALOGUE, data_folder, fetch, is_here
 from .files import read_files, read_path
@@ -102,7 +103,7 @@ def _load(wanted: str, options: ReadOptions) -> Corpus:
     if wanted in BUILT_IN:
         return BUILT_IN[wanted](options)
     path = Path(wanted).expanduser()
-    if _exists(path):
+    if not public() and _exists(path):
         return read_path(path, options)
     folded = wanted.casefold()
     own = _own_files()
@@ -117,9 +118,9 @@ def _load(wanted: str, options: ReadOptions) -> Corpus:
             return build(options)
     wanted = wanted if len(wanted) <= 100 else wanted[:99] + "…"
     if suffix(wanted) in READERS or path.parent != Path("."):
-        where = f", nor in {data_folder()}" if data_folder() is not None and path.parent == Path(".") else ""
+        where = f", nor in {data_folder()}" if data_folder() is not None and path.parent == Path(".") and not public() else ""
         raise FactScopeError(f"There is no file or folder {wanted}{where}.")
-    raise unknown("corpus or file", wanted, [info.name for info in available_corpora()])
+    raise unknown("corpus" if public() else "corpus or file", wanted, [info.name for info in available_corpora()])
 
 
 def _own_files() -> list[Path]:

@@ -14,20 +14,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .decoding import UNPACKED_LIMIT
+from ..limits import limit
 
 MATRIX, COMPRESSED = 14, 15
 WIDTH = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8, 16: 1, 17: 2, 18: 4}  # bytes a value, by type of element
 CELL, STRUCT, OBJECT, CHAR, SPARSE, LAST_NUMERIC = 1, 2, 3, 4, 5, 15  # classes of arrays; numbers are those from 6 to 15
+FUNCTION, OPAQUE = 16, 17  # what is code, or of a class only MATLAB knows
 DEEPEST = 12  # cells in cells in cells
 
 
+class HoldsObjectsError(ValueError):
+    """The file is sound, but has objects or function handles in it."""
+
+
 def check(data: bytes) -> None:
-    """Raises ValueError where the file is not put together as it says."""
+    """Raises ValueError where the file is not put together as it says, or holds more than numbers, texts, cells and structs."""
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
     if order is None:
         raise ValueError("no version 5 file")
-    left = UNPACKED_LIMIT
+    left = int(limit("unpacked"))
     for kind, block in _elements(memoryview(data)[128:], order):
         if kind == COMPRESSED:
             packed = zlib.decompressobj()
@@ -77,13 +82,20 @@ def _points_inside(body: list[tuple[int, memoryview]], rows: int, lengths: list[
     )  # fmt: skip
 
 
+def _flags(parts: list[tuple[int, memoryview]], order: str) -> int:
+    """What an array says first: its class and whether it is complex; 0 where it says nothing."""
+    return struct.unpack(order + "II", parts[0][1])[0] if parts and parts[0][0] == 6 and len(parts[0][1]) == 8 else 0
+
+
 def _check_array(block: memoryview, order: str, depth: int) -> None:
     parts = list(_elements(block, order))
+    if _flags(parts, order) & 0xFF in (OBJECT, FUNCTION, OPAQUE):
+        raise HoldsObjectsError
     if depth > DEEPEST or len(parts) < 3 or [kind for kind, _ in parts[:2]] != [6, 5] or len(parts[0][1]) != 8:
         raise ValueError("an array without flags, shape and name")
     for kind, content in parts:
         _check_element(kind, content, order, depth + 1)
-    flags, _ = struct.unpack(order + "II", parts[0][1])
+    flags = _flags(parts, order)
     shape = struct.unpack(f"{order}{len(parts[1][1]) // 4}i", parts[1][1])
     if len(shape) < 2 or min(shape) < 0:
         raise ValueError("an array of impossible shape")
@@ -93,8 +105,8 @@ def _check_array(block: memoryview, order: str, depth: int) -> None:
     family = flags & 0xFF
     if family == CELL:
         right = arrays == size == len(body)
-    elif family in (STRUCT, OBJECT):
-        right = size <= max(arrays, 1) and len(lengths) == 2 + (family == OBJECT)
+    elif family == STRUCT:
+        right = size <= max(arrays, 1) and len(lengths) == 2
     elif family == SPARSE:
         right = arrays == 0 and len(lengths) in (3, 4) and lengths[1] == shape[1] + 1 and len(set(lengths[2:])) == 1
         right = right and _points_inside(body, shape[0], lengths, order)

@@ -9,6 +9,7 @@ Dense whole numbers from 0 to 255 in a square number of columns are images. Here
 
 from __future__ import annotations
 
+import ast
 import io
 import math
 import zipfile
@@ -19,13 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import FactScopeError
+from ..limits import limit, size
 from . import mat5
-from .decoding import UNPACKED_LIMIT
+from .decoding import too_large
 from .formats import ReadOptions, bare_name, parsing, reads
 from .model import Corpus, Dropped, TermWeighting, assemble
 from .variables import Variables, find_variables, plain_variables, word
 
-MOST_ROWS = 50_000_000  # a header can promise any size; memory is taken before the entries are read
+OBJECTS = "holds MATLAB objects or function handles, which are not opened; save its numbers and texts alone"
 _PARTS = ("data", "indices", "indptr", "row", "col", "offsets", "shape", "format", "_is_array")
 
 
@@ -40,7 +42,10 @@ def read_mat(name: str, data: bytes, options: ReadOptions) -> Corpus:
 
         with parsing(name, "a MATLAB file"):
             if 0 not in data[:4]:  # version 4 begins with a small number instead of a text
-                mat5.check(data)
+                try:
+                    mat5.check(data)
+                except mat5.HoldsObjectsError:
+                    raise FactScopeError(f"{name} {OBJECTS}.") from None
             variables = plain_variables({key: value for key, value in loadmat(io.BytesIO(data)).items() if not key.startswith("__")})
     return read_variables(name, variables, options, pixel_order="F")
 
@@ -52,8 +57,14 @@ def read_npz(name: str, data: bytes, options: ReadOptions) -> Corpus:
     dropped = []
     with parsing(name, "a NumPy archive"):
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            if sum(member.file_size for member in packed.infolist()) > UNPACKED_LIMIT:
-                raise FactScopeError(f"{name} unpacks to more than {UNPACKED_LIMIT >> 20} MB, so it is not read.")
+            members = packed.infolist()
+            if len(members) > limit("files"):
+                raise FactScopeError(f"{name} has {len(members)} arrays, more than the {limit('files'):.0f} that are read.")
+            if sum(member.file_size for member in members) > limit("unpacked"):
+                raise too_large(name, limit("unpacked"))
+            for member in members:
+                with packed.open(member) as file:
+                    _promised(file, member.file_size)
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             for key in archive.files:
                 try:
@@ -63,7 +74,7 @@ def read_npz(name: str, data: bytes, options: ReadOptions) -> Corpus:
                         raise
                     dropped.append(Dropped(1, "arrays", f"{key} holds Python objects, which are not opened; save it as text"))
         if {"data", "shape"} <= arrays.keys():
-            matrix = _sparse_from_parts(arrays)
+            matrix = _sparse_from_parts(name, arrays)
             arrays = {"matrix": matrix} | {key: value for key, value in arrays.items() if key not in _PARTS}
         variables = plain_variables(arrays)
     return read_variables(name, variables, options, dropped=dropped)
@@ -73,6 +84,7 @@ def read_npz(name: str, data: bytes, options: ReadOptions) -> Corpus:
 def read_npy(name: str, data: bytes, options: ReadOptions) -> Corpus:
     """One dense NumPy array."""
     with parsing(name, "a NumPy array of numbers"):
+        _promised(io.BytesIO(data), len(data))
         variables = plain_variables({"matrix": np.load(io.BytesIO(data), allow_pickle=False)})
     return read_variables(name, variables, options)
 
@@ -109,6 +121,19 @@ def read_variables(
     )
 
 
+def _promised(file: Any, length: int) -> None:
+    """Raises ValueError where the header of an array promises more than the file holds: numpy would take the memory before it looks."""
+    if file.read(6) != b"\x93NUMPY":
+        return  # no array, which numpy hands back as bytes
+    major = file.read(2)[0]
+    width = 2 if major == 1 else 4
+    header = file.read(int.from_bytes(file.read(width), "little"))
+    about = ast.literal_eval(header.decode("latin1"))
+    kind = np.dtype(about["descr"])
+    if not kind.hasobject and math.prod(about["shape"]) * kind.itemsize > length:
+        raise ValueError("an array larger than its file")
+
+
 def _images(X: np.ndarray, pixel_order: str) -> tuple[np.ndarray, tuple[int, int] | None]:
     """A dense matrix with its pixels row by row, and the shape of its images if it holds any."""
     if X.ndim == 3:
@@ -122,11 +147,18 @@ def _images(X: np.ndarray, pixel_order: str) -> tuple[np.ndarray, tuple[int, int
     return X, (side, side)
 
 
-def _sparse_from_parts(parts: Mapping[str, Any]) -> sp.csr_array:
+def _sides(name: str, rows: int, columns: int) -> None:
+    """Refuses a shape whose mere row pointers or term names would fill the memory: a header can promise any size."""
+    if max(rows, columns) > limit("side"):
+        raise FactScopeError(f"{name} says it has {rows} rows and {columns} columns, which is more than can be read here.")
+
+
+def _sparse_from_parts(name: str, parts: Mapping[str, Any]) -> sp.csr_array:
     """The matrix scipy's ``save_npz`` took apart."""
     shape = tuple(int(s) for s in parts["shape"])
-    if len(shape) != 2 or max(shape) > MOST_ROWS:
+    if len(shape) != 2 or min(shape) < 0:
         raise ValueError("not a matrix")
+    _sides(name, *shape)
     if "row" in parts:
         return sp.csr_array(sp.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape))
     if "offsets" in parts:
@@ -152,10 +184,11 @@ def _market_matrix(name: str, data: bytes) -> Any:
         or min(rows, columns, *stored) < 0
     ):
         raise ValueError("not a matrix of real numbers")
-    if max(rows, columns) > MOST_ROWS:
-        raise FactScopeError(f"{name} says it has {rows} rows and {columns} columns, which is more than can be read here.")
+    _sides(name, rows, columns)
     values = np.array(body.split(), dtype=np.float64)
     if layout == "array":
+        if symmetry != "general" and (rows != columns or len(values) < rows * (rows - 1) // 2):
+            raise ValueError("fewer values than its shape has")
         if symmetry == "general":
             return values.reshape(columns, rows).T
         X = np.zeros((rows, columns))
@@ -180,25 +213,37 @@ def _hdf5_variables(name: str, data: bytes) -> dict[str, Any]:
     def text(codes: Any) -> str:
         return "".join(map(chr, np.asarray(codes).ravel(order="F")))
 
+    def whole(item: Any) -> Any:
+        """A dataset's values, which must be in this file and may not be more than a file can hold."""
+        if item.external or item.is_virtual:
+            raise FactScopeError(f"{name} refers to other files, which are not opened; save its numbers in the file itself.")
+        if item.size is None or item.size * item.dtype.itemsize > limit("unpacked"):
+            raise FactScopeError(f"{name} holds an array of more than {size(limit('unpacked'))}, so it is not read.")
+        return item[()]
+
     def variable(item: Any) -> Any:
         kind = word(item.attrs.get("MATLAB_class", b""))
+        if kind == "function_handle" or "MATLAB_object_decode" in item.attrs:
+            raise FactScopeError(f"{name} {OBJECTS}.")
         if isinstance(item, h5py.Group):
             if "MATLAB_sparse" not in item.attrs:
                 return None
-            jc = item["jc"][()]
+            jc = whole(item["jc"])
             rows = int(item.attrs["MATLAB_sparse"])
-            entries = (item["data"][()], item["ir"][()]) if "data" in item else (np.zeros(0), np.zeros(0, int))
+            entries = (whole(item["data"]), whole(item["ir"])) if "data" in item else (np.zeros(0), np.zeros(0, int))
             return sp.csc_array((*entries, jc), shape=(rows, len(jc) - 1))
         if item.attrs.get("MATLAB_empty", 0):
             return None
         if kind == "cell":
-            cells = [item.file[ref] for ref in item[()].ravel(order="F")]
+            cells = [item.file[ref] for ref in whole(item).ravel(order="F")]
             chars = all(word(cell.attrs.get("MATLAB_class", b"")) == "char" for cell in cells)
-            return ["" if cell.attrs.get("MATLAB_empty", 0) else text(cell[()]) for cell in cells] if chars else None
+            return ["" if cell.attrs.get("MATLAB_empty", 0) else text(whole(cell)) for cell in cells] if chars else None
         if kind == "char":
-            return [text(column).strip() for column in np.atleast_2d(item[()]).T]
-        return item[()].T if item.dtype.kind in "fiub" else None
+            return [text(column).strip() for column in np.atleast_2d(whole(item)).T]
+        return whole(item).T if item.dtype.kind in "fiub" else None
 
     with h5py.File(io.BytesIO(data), "r") as file:
+        if not all(isinstance(file.get(key, getlink=True), h5py.HardLink) for key in file):
+            raise FactScopeError(f"{name} refers to other files, which are not opened; save its numbers in the file itself.")
         items = {key: variable(file[key]) for key in file if not key.startswith("#")}
     return {key: value for key, value in items.items() if value is not None}

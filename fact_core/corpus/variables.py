@@ -170,6 +170,8 @@ def _sound(matrix: Any) -> Any:
     some of this where the last pointer is zero.)"""
     if hasattr(matrix, "indptr"):
         inside = matrix.shape[0] if matrix.format == "csc" else matrix.shape[1]
+        if matrix.format == "bsr":  # whose indices count blocks
+            inside //= matrix.blocksize[1]
         if matrix.indptr[0] != 0 or np.any(np.diff(matrix.indptr) < 0) or matrix.indptr[-1] > min(len(matrix.indices), len(matrix.data)):
             raise ValueError("pointers that do not rise, or rise too far")
         if len(matrix.indices) and (matrix.indices.min() < 0 or matrix.indices.max() >= inside):

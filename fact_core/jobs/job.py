@@ -25,6 +25,7 @@ import pandas as pd
 
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
+from ..limits import limit
 from ..store import Store, home, save_corpus
 from ..store.files import put
 from ..study import VERSION, Cell, Study, rows
@@ -217,6 +218,8 @@ def start(
     job = job_of(study, corpus, owner)
     if job.running:
         return job
+    if owner and sum(other.running for other in jobs(owner)) >= limit("jobs"):
+        raise FactScopeError(f"{limit('jobs'):.0f} of your studies are at work, as many as one person may have here; stop one or wait.")
     (job.folder / "corpus.npz").unlink(missing_ok=True)  # a file may have changed since
     if corpus is not None:
         save_corpus(corpus, job.folder / "corpus.npz")

@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FactScopeError
+from ..estimate import check
+from ..limits import duration, limit
 from ..solve import Progress
 from ..store.corpora import read_corpus
-from ..study import Cell, run_cell
+from ..study import Cell, run_cell, selected
 
+GRACE = 5.0  # seconds a run gets beyond its limit to end by itself
 OFTEN = 0.2  # seconds between two messages of a fit
 Event = tuple[str, int, Any]  # "progress" | "done" | "failed" | "lost", the cell's number, and what there is to say
 
@@ -35,6 +38,7 @@ class Worker:
         self.process.start()
         theirs.close()
         self.cell: int | None = None
+        self.since = 0.0  # when it got it
         self.choice: str | None = None  # of classes, whose matrices it still has
 
     def end(self) -> None:
@@ -62,7 +66,7 @@ class Pool:
             worker = Worker(self.corpus, self.task)
             self.workers.append(worker)
         worker = worker or idle[0]
-        worker.cell, worker.choice = number, choice
+        worker.cell, worker.choice, worker.since = number, choice, time.monotonic()
         with contextlib.suppress(OSError):  # it died; `events` will say so
             worker.pipe.send((number, cell))
 
@@ -83,6 +87,11 @@ class Pool:
             if event[0] != "progress":
                 worker.cell = None
             said.append(event)
+        late = time.monotonic() - limit("seconds") - GRACE
+        for worker in [w for w in self.workers if w.cell is not None and w.since < late]:  # inside something that looks at no clock
+            self.workers.remove(worker)
+            worker.end()
+            said.append(("failed", worker.cell, too_long()))  # type: ignore[arg-type]
         return said
 
     def close(self) -> None:
@@ -107,6 +116,10 @@ def _die_with(parent: Any) -> None:
     os._exit(1)
 
 
+def too_long() -> str:
+    return f"This run was ended after {duration(limit('seconds'))}, the longest a run may take here; fewer steps or documents would fit."
+
+
 def tell(send: Callable[[Event], object], number: int) -> Callable[[Progress], None]:
     """A fit's progress as messages, not too many."""
     last = 0.0
@@ -122,9 +135,17 @@ def tell(send: Callable[[Event], object], number: int) -> Callable[[Progress], N
 
 def compute(number: int, cell: Cell, whole: Any, task: dict[str, Any], progress: Any, cancelled: Callable[[], bool] | None = None) -> Event:
     """One cell, as the last message about it."""
+    end = time.monotonic() + limit("seconds")
+
+    def unwanted() -> bool:
+        return time.monotonic() > end or (cancelled is not None and cancelled())
+
     try:
-        found = run_cell(cell, whole, progress=progress, cancelled=cancelled, **task)
-        return ("lost", number, None) if found is None else ("done", number, found)
+        check(selected(whole, cell.select), cell.method, cell.options)
+        found = run_cell(cell, whole, progress=progress, cancelled=unwanted, **task)
+        if found is None:
+            return ("failed", number, too_long()) if time.monotonic() > end else ("lost", number, None)
+        return "done", number, found
     except FactScopeError as error:
         return "failed", number, str(error)
     except MemoryError:

@@ -203,6 +203,8 @@ def log(line: str) -> None:
 
 
 def main(folder: str, parent: str | None = None) -> None:
+    if hasattr(os, "nice"):
+        os.nice(10)  # pages that people look at come first
     job = Job(Path(folder))
     held = lock.take(job.folder / "lock")
     if held is None:

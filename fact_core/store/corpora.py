@@ -22,9 +22,15 @@ BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.erro
 
 
 def save_corpus(corpus: Corpus, path: Path) -> None:
-    counts = corpus.counts
+    put(path, lambda file: np.savez_compressed(file, **arrays_of_corpus(corpus)))  # type: ignore[arg-type]
+
+
+def arrays_of_corpus(corpus: Corpus, *, texts: bool = True) -> dict[str, np.ndarray]:
+    """A corpus as arrays of numbers; without `texts` its documents have neither text nor title, which no method looks at."""
+    counts, none = corpus.counts, [""] * len(corpus)
     about = {
-        "name": corpus.name, "terms": list(corpus.terms), "documents": list(corpus.documents), "titles": list(corpus.titles),
+        "name": corpus.name, "terms": list(corpus.terms), "documents": list(corpus.documents) if texts else none,
+        "titles": list(corpus.titles) if texts else none,
         "label_names": corpus.label_names, "weighting": corpus.weighting.value, "unit_length": corpus.unit_length,
         "population": corpus.population, "has_text": corpus.has_text, "image_shape": corpus.image_shape, "shape": counts.shape,
         "dropped": [[d.count, d.what, d.why] for d in corpus.dropped],
@@ -33,18 +39,19 @@ def save_corpus(corpus: Corpus, path: Path) -> None:
     arrays |= {part: getattr(counts, part) for part in ("data", "indices", "indptr")} if sp.issparse(counts) else {"counts": counts}
     if corpus.labels is not None:
         arrays["labels"] = corpus.labels
-    put(path, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
+    return arrays
 
 
 def read_corpus(file: Path | BinaryIO) -> Corpus:
     try:
         with np.load(file, allow_pickle=False) as arrays:
-            return _corpus(dict(arrays))
+            return corpus_of(dict(arrays))
     except BROKEN:
         raise FactScopeError("The corpus of this job is no longer there or damaged; start the job again.") from None
 
 
-def _corpus(arrays: dict[str, Any]) -> Corpus:
+def corpus_of(arrays: dict[str, Any]) -> Corpus:
+    """The corpus in these arrays."""
     about = json.loads(arrays["about"].tobytes())
     shape = tuple(about.pop("shape"))
     sparse = "counts" not in arrays

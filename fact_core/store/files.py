@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import FactScopeError
+from ..limits import shown_path
 
 
 def put(path: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -29,4 +30,4 @@ def put(path: Path, write: Callable[[BinaryIO], object]) -> None:
 def unwritable(folder: Path, error: OSError) -> str:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     why = "the disk is full" if full else f"it cannot be written to ({error.strerror or error})"
-    return f"Nothing can be kept in {folder}, as {why}; make room, or name another folder in FACTSCOPE_HOME."
+    return f"Nothing can be kept in {shown_path(folder)}, as {why}; make room, or name another folder in FACTSCOPE_HOME."

@@ -18,24 +18,26 @@ import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from .. import memory
+from ..algorithms.base import find
+from ..answers import put_together
 from ..corpus import load_corpus
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
 from ..fit import fit
+from ..limits import limit as allowed
+from ..limits import shown_path
 from ..result import Result
 from ..study import Arrays, Run, arrays_of, selected
 from .corpora import BROKEN
 from .files import put, unwritable
 
-LIMIT = "2GB"
 FRESH = 60.0  # seconds in which a second use of a run is not written down
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (address TEXT PRIMARY KEY, body TEXT NOT NULL, corpus TEXT, method TEXT, created REAL, used REAL,
@@ -81,7 +83,7 @@ class Store:
 
     def __init__(self, folder: Path | None = None, limit: float | None = None):
         self.folder = folder or home()
-        self.limit = memory.amount("FACTSCOPE_STORE", os.environ.get("FACTSCOPE_STORE", "").strip() or LIMIT) if limit is None else limit
+        self.limit = allowed("store") if limit is None else limit
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
 
@@ -202,15 +204,10 @@ class Store:
             again = fit(corpus, run.method, **run.options)
             self.keep(run, arrays_of(again))
             return again
-        empty = {"max_iter": 0, "restarts": 1, "assign": "argmax"}  # the problem as `fit` makes it; what was found comes from the store
-        blank = fit(corpus, run.method, **run.options | empty)
-        parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
-        history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
-        options = {name: run.parameters.get(name, value) for name, value in blank.options.items()}
-        return replace(
-            blank, factors=parts["factor "], labels=arrays["labels"], history=history, stopped=run.stopped, options=options,
-            seconds=run.scores["seconds"],
-        )  # fmt: skip
+        own = {p.name for p in find(run.key).parameters}
+        about = {"k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own},
+                 "stopped": run.stopped, "seconds": run.scores["seconds"]}  # fmt: skip
+        return put_together(corpus, run.method, run.options, about, arrays)
 
     # Claims ---------------------------------------------------------------------------------------------------------------
 
@@ -307,11 +304,11 @@ class Store:
                 said = str(error)
                 why = "the disk is full" if "full" in said else "another process does not let go of it" if "locked" in said else said
                 raise FactScopeError(
-                    f"Nothing can be kept in {self.folder}: {why}; see to that, or name another folder in FACTSCOPE_HOME."
+                    f"Nothing can be kept in {shown_path(self.folder)}: {why}; see to that, or name another folder in FACTSCOPE_HOME."
                 ) from None
             except sqlite3.DatabaseError:
                 self._begin_anew(file)
-                raise FactScopeError(f"{file} was found damaged and has been set aside; try again.") from None
+                raise FactScopeError(f"{shown_path(file)} was found damaged and has been set aside; try again.") from None
 
     def _open(self, file: Path) -> sqlite3.Connection:
         self.folder.mkdir(parents=True, exist_ok=True)

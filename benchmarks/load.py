@@ -1,0 +1,293 @@
+"""`python -m benchmarks.load`: thirty people on one server for three minutes, while two studies run.
+
+Each visitor speaks the protocol a browser does: opens pages, moves sliders, presses Run, lets fragments run again when the server asks
+for it, and thinks for some seconds in between. A page answer is the time from the message to the end of the script it started. Memory is
+that of the server and its workers, before the visitors come (each page was seen once) and after their sessions have been forgotten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import psutil
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+ROOT = Path(__file__).parent.parent
+THINKING = (2.0, 8.0)  # seconds between two actions of a person
+CORPORA = ("scipy-docs", "three-topics", "digits", "gaussians")
+METHODS = ("lccf", "nmf", "gnmf", "cf", "kmeans", "NC-PSPt", "LCCF-NCW", "lcf")
+PAGES = ("", "corpus", "concepts", "coordinates", "compare", "constraints", "history")
+
+
+class Visitor:
+    """One browser."""
+
+    def __init__(self, address: str, seed: int):
+        self.address, self.rng = address, random.Random(seed)
+        self.pages: dict[str, str] = {}
+        self.page = ""
+        self.query = f"corpus={self.rng.choice(CORPORA)}&method={self.rng.choice(METHODS)}"
+        self.sliders: dict[str, Any] = {}
+        self.run_button = ""
+        self.values: dict[str, list[float]] = {}
+        self.answers: list[tuple[str, float]] = []
+        self.errors: list[str] = []
+        self.timers: dict[str, asyncio.Task[None]] = {}
+        self.finished = asyncio.Event()
+        self.seen: set[str] = set()
+        self.asked_again: set[str] = set()
+
+    async def live(self, seconds: float) -> None:
+        try:
+            async with websockets.connect(
+                f"ws://{self.address}/_stcore/stream",
+                subprotocols=["streamlit", "x"],
+                max_size=None,
+                open_timeout=60,  # type: ignore[list-item]
+            ) as self.socket:
+                listening = asyncio.create_task(self.listen())
+                end = time.monotonic() + seconds
+                await self.act("open")
+                while time.monotonic() < end:
+                    await asyncio.sleep(self.rng.uniform(*THINKING))
+                    await self.act(self.rng.choices(["slide", "run", "page"], [3, 4, 2])[0])
+                listening.cancel()
+                for timer in self.timers.values():
+                    timer.cancel()
+        except Exception as error:
+            self.errors.append(f"{type(error).__name__}: {error}")
+
+    async def act(self, what: str) -> None:
+        """One thing a person does, timed to the end of the script."""
+        trigger = ""
+        if what == "page" and self.pages:
+            self.page = self.rng.choice([p for p in PAGES if p in self.pages])
+            for timer in self.timers.values():
+                timer.cancel()
+            self.timers, self.values = {}, {}
+        elif what in ("slide", "run") and self.sliders:
+            slider = self.rng.choice(list(self.sliders.values()))
+            steps = round((slider.max - slider.min) / slider.step) if slider.step else 0
+            self.values[slider.id] = [slider.min + slider.step * self.rng.randint(0, min(steps, 12))]
+            trigger = self.run_button if what == "run" else ""
+        self.sliders, self.run_button = {}, ""  # what is on the page by then comes with the answer
+        self.finished.clear()
+        began = time.monotonic()
+        await self.send(trigger)
+        try:
+            await asyncio.wait_for(self.finished.wait(), 60)
+        except TimeoutError:
+            self.errors.append(f"no answer to {what} on {self.page or 'explore'} in 60 s")
+        self.answers.append((what, time.monotonic() - began))
+
+    async def send(self, trigger: str = "", fragment: str = "") -> None:
+        message = BackMsg()
+        client = message.rerun_script
+        client.query_string, client.page_script_hash = self.query, self.pages.get(self.page, "")
+        client.fragment_id, client.is_auto_rerun = fragment, bool(fragment)
+        client.context_info.url = f"http://{self.address}/{self.page}"
+        for name, value in self.values.items():
+            state = WidgetState(id=name)
+            state.double_array_value.data.extend(value)
+            client.widget_states.widgets.append(state)
+        if trigger:
+            client.widget_states.widgets.append(WidgetState(id=trigger, trigger_value=True))
+        await self.socket.send(message.SerializeToString())
+
+    async def listen(self) -> None:
+        try:
+            await self.hear()
+        except Exception as error:
+            self.errors.append(f"{type(error).__name__}: {error}")
+
+    async def hear(self) -> None:
+        async for data in self.socket:
+            message = ForwardMsg()
+            message.ParseFromString(data)  # type: ignore[arg-type]
+            kind = message.WhichOneof("type")
+            if kind == "navigation":
+                self.pages = {"" if p.is_default else p.url_pathname: p.page_script_hash for p in message.navigation.app_pages}
+            elif kind == "delta":
+                self.look(message.delta)
+            elif kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            elif kind == "auto_rerun":
+                again = message.auto_rerun
+                self.asked_again.add(again.fragment_id)
+                if again.fragment_id in self.timers:
+                    self.timers[again.fragment_id].cancel()
+                self.timers[again.fragment_id] = asyncio.create_task(self.again(again.fragment_id, again.interval))
+            elif kind == "script_finished":
+                if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                    self.errors.append("a script did not compile")
+                if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                    for fragment in set(self.timers) - self.asked_again:  # no longer on the page
+                        self.timers.pop(fragment).cancel()
+                    self.asked_again = set()
+                    self.finished.set()
+
+    async def again(self, fragment: str, interval: float) -> None:
+        with contextlib.suppress(websockets.ConnectionClosed):
+            while True:
+                await asyncio.sleep(interval)
+                await self.send(fragment=fragment)
+
+    def look(self, delta: Any) -> None:
+        if delta.WhichOneof("type") != "new_element":
+            return
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "slider" and not element.slider.disabled and element.slider.data_type == 0 and not element.slider.options:
+            self.sliders[element.slider.id] = element.slider
+        elif kind == "button" and element.button.label == "Run":
+            self.run_button = element.button.id
+        elif kind == "exception":
+            self.errors.append(f"an exception was shown: {element.exception.type}")
+        elif kind == "alert" and element.alert.format == 1:
+            self.seen.add(element.alert.body)
+
+
+def memory(server: psutil.Process) -> dict[str, float]:
+    family = [server, *server.children(recursive=True)]
+    parts = {"server": 0.0, "workers": 0.0}
+    for process in family:
+        line = " ".join(process.cmdline())
+        if "fact_core.jobs" in line or "spawn_main" in line or "resource_tracker" in line:
+            continue  # studies, which are not there before and after
+        parts["workers" if "fact_core.workers" in line else "server"] += process.memory_info().rss / 1e6
+    return parts
+
+
+def studies() -> list[Any]:
+    """Two studies, enough work for the whole time."""
+    from fact_core.jobs import start
+    from fact_core.study import Method, Study
+
+    return [
+        start(
+            Study(corpus, (Method("lccf"), Method("CF-NCW")), axes={"lam": [1, 3, 10, 30, 100, 300]}, seeds=tuple(range(400))),
+            workers=1, owner=f"load {corpus}",
+        )
+        for corpus in ("digits", "three-topics")
+    ]  # fmt: skip
+
+
+async def crowd(address: str, visitors: int, seconds: float) -> list[Visitor]:
+    people = [Visitor(address, seed) for seed in range(visitors)]
+    await asyncio.gather(*(arrive(person, i, visitors, seconds) for i, person in enumerate(people)))
+    return people
+
+
+async def arrive(person: Visitor, i: int, visitors: int, seconds: float) -> None:
+    late = min(20.0, seconds / 4) * i / visitors  # a class does not open its laptops in the same instant
+    await asyncio.sleep(late)
+    await person.live(seconds - late)
+
+
+async def every_page(address: str) -> None:
+    """Somebody who looks at every page on every corpus once, so that what is read and imported once is in memory."""
+    for i, corpus in enumerate(CORPORA):
+        visitor = Visitor(address, i)
+        visitor.query = f"corpus={corpus}&method=lccf"
+        visitor.rng = random.Random(i)
+        async with websockets.connect(f"ws://{address}/_stcore/stream", subprotocols=["streamlit", "x"], max_size=None) as visitor.socket:  # type: ignore[list-item]
+            listening = asyncio.create_task(visitor.listen())
+            await visitor.act("open")
+            for page in PAGES:
+                visitor.page = page
+                await visitor.act("look")
+                await asyncio.sleep(1.5)
+            listening.cancel()
+            for timer in visitor.timers.values():
+                timer.cancel()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--visitors", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=180)
+    parser.add_argument("--forget", type=float, default=140, help="seconds to wait at the end: streamlit keeps a closed session for 120")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"127.0.0.1:{port}"
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["FACTSCOPE_HOME"] = home
+        log = Path(home) / "log.jsonl"
+        command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.port", str(port), "--server.fileWatcherType", "none"]
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"FACTSCOPE_LOG": str(log)}, stdout=subprocess.DEVNULL)
+        jobs = []
+        try:
+            for _ in range(240):
+                try:
+                    with urllib.request.urlopen(f"http://{address}/_stcore/health", timeout=1):
+                        break
+                except OSError:
+                    time.sleep(0.25)
+            server = psutil.Process(process.pid)
+            asyncio.run(every_page(address))
+            time.sleep(5)
+            before = memory(server)
+            jobs = studies()
+            time.sleep(5)
+            people = asyncio.run(crowd(address, options.visitors, options.seconds))
+            during = memory(server)
+            states = [job.status() for job in jobs]
+            for job in jobs:
+                job.stop()
+            time.sleep(options.forget)
+            with urllib.request.urlopen(f"http://{address}/health", timeout=10) as health:
+                sound = json.load(health)["ok"]
+            asyncio.run(every_page(address))  # lets the server see that sessions are over, as any visitor does
+            time.sleep(5)
+            after = memory(server)
+            kept = [len(set(job.rows()["cell"])) for job in jobs]
+            events = Counter(json.loads(line)["event"] for line in log.read_text().splitlines())
+            restarted = process.poll() is not None
+        finally:
+            for job in jobs:
+                job.stop()
+            process.terminate()
+            process.wait(20)
+    answers = [seconds for person in people for _, seconds in person.answers]
+    kinds = {what for person in people for what, _ in person.answers}
+    said = {
+        "visitors": options.visitors, "seconds": options.seconds, "answers": len(answers),
+        "median": statistics.median(answers), "p95": statistics.quantiles(answers, n=20)[-1], "slowest": max(answers),
+        "median by kind": {k: statistics.median(s for p in people for w, s in p.answers if w == k) for k in sorted(kinds)},
+        "errors": [error for person in people for error in person.errors], "sentences": sorted({s for p in people for s in p.seen}),
+        "studies": [
+            {"state": str(at.state), "done": at.done, "kept": k, "failed": len(at.failures)} for at, k in zip(states, kept, strict=True)
+        ],
+        "memory before, MB": before, "memory during, MB": during, "memory after, MB": after,
+        "growth": sum(after.values()) / sum(before.values()) - 1, "events": dict(events), "healthy": sound, "server ended": restarted,
+    }  # fmt: skip
+    if options.json:
+        print(json.dumps(said, indent=2))
+        return
+    for name, value in said.items():
+        print(f"{name:<20} {f'{value:.3f}' if isinstance(value, float) else value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""A result taken apart into plain data and arrays, and put together again beside its corpus.
+
+It is how a result comes from a worker's process and out of the store. Pages need what was found: factors, clusters, coordinates,
+concepts, the way there. The problem itself (graph, kernel) stays behind, and is made again only where somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .algorithms import configured
+from .algorithms.base import find
+from .constraints import Constraints
+from .corpus.model import Corpus, Matrix
+from .fit import known_constraints, problem_for
+from .kernel import Kernel, KernelMatrix, Weighting
+from .presets import resolve
+from .problem import Problem, problem_of
+from .result import Result
+from .study import Arrays, arrays_of, label_free
+
+SEEN = ("embedding", "basis")  # computed from the factors and the problem, and looked at by most pages
+
+
+class Later(Problem):
+    """A problem whose parts are made when somebody looks at them: mostly nobody does."""
+
+    corpus: Corpus
+    weighting: Weighting
+    kernel: Kernel
+    has_graph: bool
+    known: Callable[[], Constraints | None]
+    make: Callable[[], Problem]
+
+    def __init__(self, corpus: Corpus, k: int, options: Mapping[str, Any], known: Callable[[], Any], make: Callable[[], Problem]):
+        kinds = {"kernel": Kernel(options["kernel"]), "weighting": Weighting(options["weighting"])}
+        self.__dict__.update(corpus=corpus, k=k, **kinds, has_graph=options["graph"] is not None, known=known, make=make)
+
+    @cached_property
+    def _whole(self) -> Problem:
+        return self.make()
+
+    @cached_property
+    def _without_graph(self) -> Problem:
+        return problem_of(self.corpus, self.k, kernel=self.kernel, weighting=self.weighting)
+
+    @property
+    def X(self) -> Matrix:
+        return self.corpus.matrix.T if self.weighting is Weighting.NONE else self._without_graph.X
+
+    @property
+    def K(self) -> KernelMatrix:
+        return self._without_graph.K
+
+    @property
+    def S(self) -> Matrix | None:
+        return self._whole.S if self.has_graph else None
+
+    @property
+    def gamma(self) -> np.ndarray | None:
+        return self._without_graph.gamma if self.weighting is Weighting.NCW_EXACT else None
+
+    @property
+    def n(self) -> int:
+        return len(self.corpus)
+
+    @cached_property
+    def constraints(self) -> Constraints | None:
+        return self.known()
+
+
+def taken_apart(result: Result) -> tuple[dict[str, Any], Arrays]:
+    """A result as plain data and arrays, with what costs time to compute from them."""
+    arrays, same = arrays_of(result), {}
+    for name in SEEN:
+        values = getattr(result, name)
+        twin = next((f"factor {f}" for f, factor in result.factors.items() if factor is values), None)
+        if twin is None:
+            arrays[name] = values
+        same[name] = twin or name
+    about = {
+        "k": result.n_clusters, "options": result.options, "stopped": str(result.stopped), "seconds": result.seconds, "same": same,
+        "computed": {"warnings": list(result.warnings), "label_free": label_free(result)},
+    }  # fmt: skip
+    return about, arrays
+
+
+def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], about: Mapping[str, Any], arrays: Arrays) -> Result:
+    """The result of `fit(corpus, algorithm, **settings)` from its parts."""
+    options, k = about["options"], about["k"]
+    key = resolve(algorithm).key
+    method = configured(key, {p.name: settings[p.name] for p in find(key).parameters if settings.get(p.name) is not None})
+    given, seed = settings.get("constraints"), options["seed"]
+
+    def make() -> Problem:
+        return problem_for(
+            corpus, method, k, kernel=Kernel(options["kernel"]), weighting=Weighting(options["weighting"]), graph=settings.get("graph"),
+            constraints=given, seed=seed,
+        )[0]  # fmt: skip
+
+    parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
+    history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
+    problem = Later(corpus, k, options, lambda: known_constraints(corpus, method, given, seed), make)
+    result = Result(
+        corpus=corpus, problem=problem, algorithm=method, options=dict(options), factors=parts["factor "], labels=arrays["labels"],
+        history=history, stopped=about["stopped"], seconds=about["seconds"],
+    )  # fmt: skip
+    result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()})
+    if "computed" in about:
+        result.__dict__.update(about["computed"], warnings=tuple(about["computed"]["warnings"]))
+    return result
+
+
+def on(result: Result, corpus: Corpus) -> Result:
+    """The same result beside another corpus of the same numbers: what two people ask is answered once, each sees the own documents."""
+    if result.corpus is corpus:
+        return result
+    again = replace(result, corpus=corpus)
+    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "warnings", "label_free") if name in result.__dict__})
+    return again
+
+
+def weight(result: Result) -> int:
+    """Bytes of memory a result keeps."""
+    arrays = [*result.factors.values(), *(v for v in result.__dict__.values() if isinstance(v, np.ndarray))]
+    return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(result.history)

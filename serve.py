@@ -1,0 +1,44 @@
+"""The server: app.py, and what machines ask of it. Start it with `make run`; `streamlit run app.py` does without the extras.
+
+`/health` answers 200 while runs can be done and kept, 503 with the reasons otherwise. Workers get ready before the first visitor is there.
+A mistake of ours is logged by its type and place, without a word of anybody's documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from fact_core import log
+from fact_core.doctor import health
+
+
+async def answer(request: Request) -> JSONResponse:
+    checks = await run_in_threadpool(health)
+    sound = all(check.ok for check in checks)
+    body = {"ok": sound, "checks": {check.name: "ok" if check.ok else check.said for check in checks}}
+    return JSONResponse(body, 200 if sound else 503, headers={"Cache-Control": "no-store"})
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[None]:
+    from ui import runs
+
+    runs.begin()
+    log.event("server.started")
+    yield
+    runs.crew().close()
+    log.event("server.ended")
+
+
+def note(error: Exception) -> None:
+    log.failure("page.broke", error)
+
+
+app = st.App("app.py", routes=[Route("/health", answer)], lifespan=lifespan, on_script_error=note)
