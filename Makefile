@@ -1,5 +1,6 @@
 # make run   start the application        make test   everything that must hold
 # make bench speed against its peers      make lint   style and types
+# make docs  the documentation, in site/
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ PORT ?= 8501
 # The papers' corpora, when they stand beside the project; tests that need them are skipped otherwise.
 export FACTSCOPE_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run setup test lint bench browser clean
+.PHONY: run setup test lint docs bench browser clean
 
 run: setup
 	@echo "FactScope: http://$(HOST):$(PORT)"
@@ -47,8 +48,12 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "The documentation is in site/index.html."
+
 bench: setup
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build *.egg-info tests/artefacts
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache build *.egg-info tests/artefacts

@@ -47,6 +47,7 @@ class Visitor:
         self.query = f"corpus={self.rng.choice(CORPORA)}&method={self.rng.choice(METHODS)}"
         self.sliders: dict[str, Any] = {}
         self.run_button = ""
+        self.trigger = ""  # the button to be pressed next
         self.values: dict[str, list[float]] = {}
         self.answers: list[tuple[str, float]] = []
         self.errors: list[str] = []
@@ -77,7 +78,7 @@ class Visitor:
 
     async def act(self, what: str) -> None:
         """One thing a person does, timed to the end of the script."""
-        trigger = ""
+        trigger, self.trigger = self.trigger, ""
         if what == "page" and self.pages:
             self.page = self.rng.choice([p for p in PAGES if p in self.pages])
             for timer in self.timers.values():

@@ -1,4 +1,4 @@
-"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | doctor`."""
+"""The command line: `python -m fact_core corpora | algorithms | run | sweep | table | select | figure | doctor`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from .corpus import available_corpora, load_corpus
 from .errors import FactScopeError
 from .estimate import check
 from .fit import fit
+from .report import commands as reports
 from .result import Result
 from .solve import Progress
-from .tabular import concepts_csv, documents_csv
+from .tabular import TABLES, concepts_csv, documents_csv
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,13 +50,14 @@ def parser() -> Parser:
     run.add_argument("--max-iter", type=int, metavar="N", help="steps (default: the method's own, mostly 200)")
     run.add_argument("--restarts", type=int, default=10, metavar="R", help="starts, of which the best goes on (default 10)")
     run.add_argument("--seed", type=int, default=0, metavar="S")
-    run.add_argument("--out", type=Path, metavar="DIR", help="write result.json, factors.npz, documents.csv and concepts.csv there")
+    run.add_argument("--out", type=Path, metavar="DIR", help="write the result there: result.json, factors.npz and tables as .csv")
     doctor_ = commands.add_parser("doctor", help="whether everything is there and works, and what to do where it does not")
     doctor_.set_defaults(call=examine)
     doctor_.add_argument("--url", metavar="http://…", help="a running server to ask, too")
     for command in (listing, methods, run, doctor_):
         command.add_argument("--json", action="store_true", help="one JSON object instead of text")
     studies.add(commands)
+    reports.add(commands)
     return top
 
 
@@ -156,13 +158,15 @@ def summary(result: Result) -> str:
 
 
 def write(result: Result, folder: Path) -> None:
-    """The whole run as files: what was done, the factors, the documents' clusters, the concepts' terms."""
+    """The whole run as files: what was done, the factors, the documents' clusters and coordinates, the concepts' terms."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "result.json").write_text(json.dumps(result.as_json(), indent=2, ensure_ascii=False), encoding="utf-8")
         np.savez_compressed(folder / "factors.npz", **result.factors)  # type: ignore[arg-type]
         (folder / "documents.csv").write_text(documents_csv(result), encoding="utf-8")
         (folder / "concepts.csv").write_text(concepts_csv(result), encoding="utf-8")
+        for name, table in TABLES.items():
+            (folder / name).write_text(table(result), encoding="utf-8")
     except OSError as error:
         raise FactScopeError(f"The result could not be written to {folder}: {error.strerror}.") from None
 

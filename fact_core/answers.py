@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .algorithms import configured
+from .algorithms import Needs, configured
 from .algorithms.base import find
 from .constraints import Constraints
 from .corpus.model import Corpus, Matrix
@@ -37,9 +37,9 @@ class Later(Problem):
     known: Callable[[], Constraints | None]
     make: Callable[[], Problem]
 
-    def __init__(self, corpus: Corpus, k: int, options: Mapping[str, Any], known: Callable[[], Any], make: Callable[[], Problem]):
+    def __init__(self, corpus: Corpus, k: int, options: Mapping[str, Any], **parts: Any):
         kinds = {"kernel": Kernel(options["kernel"]), "weighting": Weighting(options["weighting"])}
-        self.__dict__.update(corpus=corpus, k=k, **kinds, has_graph=options["graph"] is not None, known=known, make=make)
+        self.__dict__.update(corpus=corpus, k=k, **kinds, **parts)
 
     @cached_property
     def _whole(self) -> Problem:
@@ -105,7 +105,10 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
 
     parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
     history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
-    problem = Later(corpus, k, options, lambda: known_constraints(corpus, method, given, seed), make)
+    problem = Later(
+        corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make,
+        known=lambda: known_constraints(corpus, method, given, seed),
+    )  # fmt: skip
     result = Result(
         corpus=corpus, problem=problem, algorithm=method, options=dict(options), factors=parts["factor "], labels=arrays["labels"],
         history=history, stopped=about["stopped"], seconds=about["seconds"],

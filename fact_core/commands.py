@@ -1,6 +1,6 @@
-"""`sweep` and `table`: studies on the command line.
+"""`sweep`, `table` and `select`: studies on the command line.
 
-Both run as jobs, as a page's studies do: cells that were computed before, here or there, are taken from the store.
+All run as jobs, as a page's studies do: cells that were computed before, here or there, are taken from the store.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from . import tables
+from . import selection, tables
+from .corpus import Corpus, load_corpus
 from .errors import FactScopeError
 from .jobs import Job, State, Status, start
 from .store.files import put
@@ -27,7 +28,7 @@ REVIVALS = 3  # of a job whose process dies while it is watched
 
 
 def add(commands: Any) -> None:
-    """The two commands, for the parser of `python -m fact_core`."""
+    """The three commands, for the parser of `python -m fact_core`."""
     sweep = commands.add_parser("sweep", help="run methods over values of their parameters and over seeds")
     sweep.set_defaults(call=run_sweep)
     sweep.add_argument("--corpus", required=True, metavar="NAME|PATH", help="a built-in or fetched corpus, or a file")
@@ -49,7 +50,20 @@ def add(commands: Any) -> None:
     table.add_argument("--methods", metavar="A,B", help="rows of the table (default: all)")
     table.add_argument("--resume", action="store_true", help="go on where it was stopped (it always does: finished runs are kept)")
     table.add_argument("--out", type=Path, metavar="FILE", help="write the table to a .csv, .tex or .json file")
-    for command in (sweep, table):
+
+    select = commands.add_parser("select", help="choose k and λ without labels")
+    select.set_defaults(call=run_select)
+    select.add_argument("--corpus", required=True, metavar="NAME|PATH", help="a built-in or fetched corpus, or a file")
+    select.add_argument("--algorithm", default="lccf", metavar="KEY", help="a method (default lccf)")
+    select.add_argument("--k", default="2-10", metavar="2-10", help="numbers of clusters to choose from (default 2-10)")
+    select.add_argument("--values", metavar="A,B,…", help="values of the method's λ (or η) to choose from (default: around the paper's)")
+    select.add_argument("--runs", type=int, default=selection.RUNS, metavar="N", help=f"runs of each setting (default {selection.RUNS})")
+    select.add_argument("--share", type=float, default=selection.SHARE, metavar="S", help="documents each run sees (default 0.8)")
+    class_arguments(select)
+    select.add_argument("--seed", type=int, default=0, metavar="S", help="of --random-classes and --at-most")
+    select.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="any keyword of fit: p=5, weighting=ncw, …")
+    select.add_argument("--out", type=Path, metavar="FILE", help="write the table of the settings to a .csv or .json file")
+    for command in (sweep, table, select):
         command.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
         command.add_argument("--scheduler", metavar="tcp://…", help="a running Dask cluster instead (also FACTSCOPE_SCHEDULER)")
         command.add_argument("--json", action="store_true", help="rows as JSON instead of text")
@@ -75,11 +89,9 @@ def run_sweep(options: argparse.Namespace) -> None:
     fixed |= {
         n: v for n, v in (("n_clusters", options.clusters), ("max_iter", options.max_iter), ("restarts", options.restarts)) if v is not None
     }
-    classes = {"classes": options.classes.split(",") if options.classes else None, "largest": options.largest, "min_size": options.min_size,
-               "max_size": options.max_size, "at_most": options.at_most}  # fmt: skip
     study = Study(
         options.corpus, tuple(Method(name.strip()) for name in options.algorithm.split(",") if name.strip()),
-        classes={name: value for name, value in classes.items() if value is not None},
+        classes=chosen_classes(options),
         draws=() if options.random_classes is None else (options.random_classes,), axes=axes, seeds=tuple(range(options.seeds)),
         options=fixed, title=f"{options.algorithm} on {options.corpus}",
     )  # fmt: skip
@@ -106,11 +118,54 @@ def run_table(options: argparse.Namespace) -> None:
         print(table_in_words(options.name, table, rows))
 
 
-def computed(study: Study, options: argparse.Namespace) -> pd.DataFrame:
-    """The rows of a study, computed as a job that ends with this process."""
+def run_select(options: argparse.Namespace) -> None:
+    writer(options.out, ".csv", ".json")
+    values = None if options.values is None else [plain(v) for v in options.values.split(",") if v.strip()]
+    classes = chosen_classes(options) | ({"random": options.random_classes} if options.random_classes is not None else {})
+    classes |= {"seed": options.seed} if {"random", "at_most"} & set(classes) else {}
+    study = selection.selection_study(
+        options.corpus, options.algorithm, numbers(options.k), values, runs=options.runs, share=options.share, classes=classes,
+        options={name: plain(value) for name, value in (setting(text, "--set", "p=5") for text in options.set)},
+    )  # fmt: skip
+    n = len(load_corpus(options.corpus).select(**classes))
+    evidence = selection.evidence_of(finished(study, options), n)
+    if evidence is None:
+        raise FactScopeError("Too few runs could be done to choose by.")
+    found = selection.judged(evidence)
+    p = evidence.parameter
+    table = found.table.drop(columns="value") if p is None else found.table.rename(columns={"value": p.name})
+    if options.out:
+        write(options.out, table)
+    if options.json:
+        said = {
+            "suggestion": found.settings,
+            "decided": found.decided,
+            "doubts": found.doubts,
+            "hints": found.hints,
+            "settings": json.loads(as_json(table)),
+        }
+        print(json.dumps(said | {"correlations": selection.correlations(table)}, indent=2, ensure_ascii=False))
+    elif not options.out:
+        print(f"{table.drop(columns='runs').round(3).to_string(index=False, na_rep='')}\n\n{found}")
+
+
+def chosen_classes(options: argparse.Namespace) -> dict[str, Any]:
+    """What :func:`class_arguments` asked for, but for the random ones."""
+    said = {"classes": options.classes.split(",") if options.classes else None, "largest": options.largest, "min_size": options.min_size,
+            "max_size": options.max_size, "at_most": options.at_most}  # fmt: skip
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def computed(study: Study, options: argparse.Namespace, corpus: Corpus | None = None) -> pd.DataFrame:
+    """The rows of a study; `corpus` is one that was uploaded."""
+    return finished(study, options, corpus).rows()
+
+
+def finished(study: Study, options: argparse.Namespace, corpus: Corpus | None = None) -> Job:
+    """The job of a study, which ends with this process."""
     if options.workers is not None and options.workers < 1:
         raise FactScopeError(f"The number of workers must be at least 1, not {options.workers}.")
-    job = start(study, workers=options.workers, scheduler=options.scheduler, with_parent=True)
+    job = start(study, corpus, workers=options.workers, scheduler=options.scheduler, with_parent=True)
     at = watch(job, sys.stderr.isatty())
     if at.state is not State.FINISHED:
         raise FactScopeError(at.error or "The job was stopped; the same command goes on from what is finished.")
@@ -118,7 +173,7 @@ def computed(study: Study, options: argparse.Namespace) -> pd.DataFrame:
         print(f"{label}: {sentence}", file=sys.stderr)
     if len(at.failures) > 5:
         print(f"… and {len(at.failures) - 5} more runs that failed.", file=sys.stderr)
-    return job.rows()
+    return job
 
 
 def watch(job: Job, bar: bool) -> Status:

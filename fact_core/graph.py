@@ -3,21 +3,30 @@
 A document's neighbours are the p others of highest cosine (for `cosine` weights, and for any weights on unit vectors) or of
 least Euclidean distance. Ties, which duplicate documents make, go to the document that comes first, so the graph
 depends neither on the block size nor on the number of threads.
+
+The search is exact unless that would take minutes: with very many documents it is approximate (nearest neighbour descent on a few leading
+directions of the data, candidates compared exactly), and the share of true neighbours found, estimated on a sample, stays with the graph.
 """
 
 from __future__ import annotations
 
-import os
 from enum import Enum
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from .corpus.model import Matrix, unit_rows
 from .errors import FactScopeError
+from .products import times
+from .threads import split, threads
 
 DIGITS = 12  # similarities equal to so many digits are ties: rounding differs between blocks, documents do not
 BLOCK = 2**24  # numbers held at once by the blockwise search (128 MB)
+EXACT = 5e10  # multiplications of an exact search: half a minute on two cores
+DIRECTIONS = 64  # of the data, in which neighbours are searched for approximately
+CANDIDATES = 30  # nearest there, compared exactly: with fewer a quarter of the neighbours is missed
+SAMPLE = 100  # documents whose true neighbours are looked up to estimate the recall
 
 
 class GraphWeights(str, Enum):
@@ -33,11 +42,19 @@ def neighbour_graph(X: Matrix, p: int, weights: GraphWeights = GraphWeights.COSI
         raise FactScopeError(f"p must lie between 1 and {n - 1} for {n} documents, not {p}.")
     square = squared_lengths(X)
     by_cosine = weights is GraphWeights.COSINE or _unit(square)
-    near, product = nearest(unit_rows(X) if by_cosine else X, p, squared_lengths=None if by_cosine else square)
+    Y, lengths = (unit_rows(X), None) if by_cosine else (X, square)
+    near, product = nearest(Y, p, squared_lengths=lengths)
     S = weighted_edges(near, product, weights, square[:, None], square, t)
     S = S.maximum(S.T).tocsr()
     S.eliminate_zeros()
+    if not exact(Y):
+        S.recall = recall(Y, near, product, lengths)
     return S
+
+
+def graph_recall(S: object) -> float | None:
+    """The estimated share of true neighbours in a graph that was searched for approximately; None where it is exact."""
+    return getattr(S, "recall", None)
 
 
 def edges_to(X: Matrix, new: Matrix, p: int, weights: GraphWeights, t: float | None = None) -> sp.csr_array:
@@ -80,6 +97,8 @@ def nearest(Y: Matrix, p: int, squared_lengths: np.ndarray | None = None) -> tup
 
     Nearest is the largest inner product, or with `squared_lengths` the least Euclidean distance.
     """
+    if not exact(Y):
+        return _nearest_roughly(Y, p, squared_lengths)
     if sp.issparse(Y) and squared_lengths is None:
         return _nearest_sparse(Y, p)
     n = Y.shape[0]
@@ -120,7 +139,7 @@ def _nearest_sparse(Y: sp.csr_array, p: int) -> tuple[np.ndarray, np.ndarray]:
     n = Y.shape[0]
     ask = min(n, p + 4)  # itself, p neighbours, and a margin in which most ties show
     Y = sp.csr_matrix(Y)
-    top = sp_matmul_topn(Y, Y.T.tocsr(), top_n=ask, sort=True, n_threads=os.cpu_count() or 1)
+    top = sp_matmul_topn(Y, Y.T.tocsr(), top_n=ask, sort=True, n_threads=threads())
     near = np.full((n, ask), -1, dtype=np.int64)
     product = np.full((n, ask), -np.inf)
     place = np.arange(top.nnz) - np.repeat(top.indptr[:-1], np.diff(top.indptr))
@@ -141,6 +160,79 @@ def _nearest_sparse(Y: sp.csr_array, p: int) -> tuple[np.ndarray, np.ndarray]:
         some = tied[first : first + step]
         near[some], product[some] = _nearest_of(Y[some], Y, p, None, itself=some)
     return near, np.where(near >= 0, product, 0.0)
+
+
+def exact(Y: Matrix) -> bool:
+    """Whether the rows are few enough to compare them all."""
+    if not sp.issparse(Y):
+        return float(Y.shape[0]) ** 2 * Y.shape[1] <= 20 * EXACT  # dense products are that much faster
+    share = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
+    return float(share @ share) <= EXACT
+
+
+def _nearest_roughly(Y: Matrix, p: int, squared_lengths: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """As :func:`nearest`, but approximately."""
+    try:
+        from pynndescent import NNDescent
+    except ImportError:
+        raise FactScopeError(f"A graph of {Y.shape[0]} documents needs pynndescent: install it with “pip install pynndescent”.") from None
+    Z = _leading(Y) if Y.shape[1] > DIRECTIONS else np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=np.float32)
+    metric = "euclidean" if squared_lengths is not None else "cosine"
+    Z[~Z.any(axis=1)] = 1e-6  # an empty document has no direction
+    ask = min(CANDIDATES, Y.shape[0] - 1) + 1
+    near = (
+        NNDescent(Z, metric=metric, n_neighbors=ask, random_state=0, n_jobs=threads(), low_memory=True).neighbor_graph[0].astype(np.int64)
+    )
+    product = _products_with(Y, near)
+    closeness = product if squared_lengths is None else 2 * product - squared_lengths[near]
+    closeness = np.where((near < 0) | (near == np.arange(len(near))[:, None]), -np.inf, np.round(closeness, DIGITS))
+    order = np.lexsort((near, -closeness), axis=1)[:, :p]
+    near, product, closeness = (np.take_along_axis(a, order, axis=1) for a in (near, product, closeness))
+    none = ~np.isfinite(closeness) | ((product <= 0) if squared_lengths is None and sp.issparse(Y) else False)
+    return np.where(none, -1, near), np.where(none, 0.0, product)
+
+
+def _leading(Y: Matrix) -> np.ndarray:
+    """The rows in a few directions that hold most of them (a randomised singular value decomposition)."""
+    Yt = Y.T.tocsr() if sp.issparse(Y) else Y.T
+    A = np.random.default_rng(0).normal(size=(Y.shape[1], DIRECTIONS)).astype(Y.dtype)
+    for _ in range(2):
+        A = np.linalg.qr(times(Yt, times(Y, A)))[0]
+    return times(Y, A).astype(np.float32)
+
+
+def _products_with(Y: Matrix, near: np.ndarray) -> np.ndarray:
+    """The inner product of each row with each of some others (−1 for none)."""
+    out = np.zeros(near.shape)
+    if sp.issparse(Y):
+        from .compiled import pair_products
+
+        ends = np.linspace(0, len(near), threads() + 1).astype(int)
+        split([partial(pair_products, Y.indptr, Y.indices, Y.data, Y.shape[1], near, out, *ends[i : i + 2]) for i in range(len(ends) - 1)])
+        return out
+    for rows in (slice(first, first + 1024) for first in range(0, len(near), 1024)):
+        out[rows] = np.einsum("ij,ikj->ik", Y[rows], Y[near[rows]])
+    return out
+
+
+def recall(Y: Matrix, near: np.ndarray, product: np.ndarray, squared_lengths: np.ndarray | None) -> float:
+    """The share of the true p nearest among those found, for some documents; one as near as the p-th will do as well."""
+    n, p = near.shape
+    some = np.sort(np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False))
+    hits = wanted = 0
+    step = max(1, BLOCK // n)
+    for first in range(0, len(some), step):
+        rows = some[first : first + step]
+        true, similarity = _nearest_of(Y[rows], Y, p, squared_lengths, itself=rows)
+        if squared_lengths is not None:
+            similarity, own = 2 * similarity - squared_lengths[true], 2 * product[rows] - squared_lengths[near[rows]]
+        else:
+            own = product[rows]
+        bound = np.where(true >= 0, similarity, np.inf).min(axis=1, initial=np.inf)
+        there = (true >= 0).sum(axis=1)
+        hits += int(np.minimum(((own >= bound[:, None] - 10.0**-DIGITS) & (near[rows] >= 0)).sum(axis=1), there).sum())
+        wanted += int(there.sum())
+    return hits / wanted if wanted else 1.0
 
 
 def given_graph(S: object, n: int) -> sp.csr_array:

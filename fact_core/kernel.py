@@ -4,7 +4,7 @@ Every method that needs the kernel ``K`` (n × n) needs it only in products ``K�
 For the linear kernel these are ``Xᵀ(X·A)``: on sparse documents ``K`` is never formed. On small dense data it is, when that is cheaper;
 for `poly2` and `rbf`, and for data with negative values (whose rules need K⁺ and K⁻ apart), it must be, and its memory is asked for first.
 
-Products take stacks of matrices (any leading axes), so that several starts can share one pass over ``X``.
+Products take stacks of matrices (any leading axes): several starts at once.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from . import memory
 from .corpus.model import Matrix
+from .products import times
 
 BLOCK = 2**24  # numbers of an n × n matrix held at once while it is gone through in rows
 
@@ -35,16 +36,6 @@ class Weighting(str, Enum):
     NONE = "none"
     NCW = "ncw"  # K ← d^-½ K d^-½, the graph left alone, clusters read from the weighted V: the authors' programs
     NCW_EXACT = "ncw_exact"  # Σⱼ γⱼ‖xⱼ − XWzⱼ‖² with γ = 1/d, as LCCF's appendix B derives it
-
-
-def times(M: Matrix, A: np.ndarray) -> np.ndarray:
-    """``M @ A`` for a sparse or dense ``M`` and a stack of thin matrices ``A`` (…, n, k), in one pass over ``M``."""
-    if A.ndim == 2 or not sp.issparse(M):
-        return M @ A
-    *stack, n, k = A.shape
-    wide = np.ascontiguousarray(np.moveaxis(A.reshape(-1, n, k), 0, 1)).reshape(n, -1)
-    product = (M @ wide).reshape(M.shape[0], -1, k)
-    return np.ascontiguousarray(np.moveaxis(product, 1, 0)).reshape(*stack, M.shape[0], k)
 
 
 class KernelMatrix(ABC):
@@ -88,8 +79,8 @@ class LinearKernel(KernelMatrix):
 
     signed = False
 
-    def __init__(self, X: Matrix):
-        self.X, self.Xt, self.n = X, X.T, X.shape[1]
+    def __init__(self, X: Matrix, Xt: Matrix | None = None):
+        self.X, self.Xt, self.n = X, X.T if Xt is None else Xt, X.shape[1]  # sparse ones by rows both, for the threads to share
         m, n = X.shape
         # One product costs 2mn by the operator and n² with K formed.
         self._formed = X.T @ X if not sp.issparse(X) and n <= 2 * m and n <= 4000 else None
@@ -115,7 +106,8 @@ class LinearKernel(KernelMatrix):
         return total
 
     def scaled(self, s: np.ndarray) -> LinearKernel:
-        return LinearKernel(scale_columns(self.X, s))
+        X = scale_columns(self.X, s)
+        return LinearKernel(X, transposed(X))
 
 
 class FormedKernel(KernelMatrix):
@@ -150,23 +142,24 @@ class FormedKernel(KernelMatrix):
         return plus @ A, minus @ A
 
 
-def kernel_matrix(X: Matrix, kind: Kernel) -> KernelMatrix:
-    """The kernel of the columns of X (m × n)."""
+def kernel_matrix(X: Matrix, kind: Kernel, Xt: Matrix | None = None) -> KernelMatrix:
+    """The kernel of the columns of X (m × n); `Xt` is its transpose, where it is there."""
     n = X.shape[1]
     values = X.data if sp.issparse(X) else X
     negative = values.size > 0 and values.min() < 0
     if kind is Kernel.LINEAR and not negative:
-        return LinearKernel(X)
+        return LinearKernel(X, Xt)
     copies = 4 if kind is Kernel.LINEAR else 2  # K, its weighted form, and for signed data the two parts
-    needed = copies * 8.0 * n * n
+    needed = copies * float(X.dtype.itemsize) * n * n
     what = f"The {kind.value} kernel of {n} documents" if kind is not Kernel.LINEAR else f"The kernel of {n} documents with negative values"
-    memory.ask(what, needed, f"about {math.isqrt(int(memory.budget() / (8 * copies)))} documents would fit, or the linear kernel")
+    fits = math.isqrt(int(memory.budget() / (X.dtype.itemsize * copies)))
+    memory.ask(what, needed, f"about {fits} documents would fit, or the linear kernel")
     return FormedKernel(between(X, X, kind, bandwidth(X)))
 
 
 def between(X: Matrix, Y: Matrix, kind: Kernel, t: float) -> np.ndarray:
     """The kernel of every column of X with every column of Y, in row blocks."""
-    K = np.empty((X.shape[1], Y.shape[1]))
+    K = np.empty((X.shape[1], Y.shape[1]), dtype=np.result_type(X.dtype, Y.dtype))
     Xt = X.T.tocsr() if sp.issparse(X) else X.T
     x2, y2 = column_squares(X), column_squares(Y)
     for rows in blocks(X.shape[1], Y.shape[1]):
@@ -192,6 +185,11 @@ def column_squares(X: Matrix) -> np.ndarray:
 
 def scale_columns(X: Matrix, s: np.ndarray) -> Matrix:
     return (X @ sp.diags_array(s)).asformat(X.format) if sp.issparse(X) else X * s
+
+
+def transposed(X: Matrix) -> Matrix:
+    """Xᵀ; a sparse one by rows."""
+    return X.T.tocsr() if sp.issparse(X) else X.T
 
 
 def blocks(n: int, width: int | None = None) -> list[slice]:

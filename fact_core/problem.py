@@ -18,8 +18,9 @@ import scipy.sparse as sp
 from .constraints import Constraints
 from .corpus.model import Corpus, Matrix
 from .errors import FactScopeError
-from .graph import GraphWeights, neighbour_graph
-from .kernel import Kernel, KernelMatrix, Weighting, kernel_matrix, scale_columns, times
+from .graph import GraphWeights, graph_recall, neighbour_graph
+from .kernel import Kernel, KernelMatrix, LinearKernel, Weighting, kernel_matrix, scale_columns, transposed
+from .products import times
 
 T = TypeVar("T")
 
@@ -28,12 +29,14 @@ T = TypeVar("T")
 class Problem:
     """Factorise X into k concepts. Letters as in SPEC section 1."""
 
-    X: Matrix  # m terms × n documents, after the weighting
+    X: Matrix  # m terms × n documents, after the weighting; by rows, if sparse
+    Xt: Matrix  # its transpose, by rows as well
     K: KernelMatrix  # n × n, after the weighting
     k: int
     S: Matrix | None = None  # affinity of the documents, n × n; sparse, but for propagated constraints kept whole
     gamma: np.ndarray | None = None  # γ of the exact weighting: V and W stand for Γ^½V and Γ^-½W, S for Γ^-½SΓ^-½
     constraints: Constraints | None = None  # what is known of some documents
+    recall: float | None = None  # share of true neighbours in a graph that was searched for approximately
 
     @property
     def n(self) -> int:
@@ -42,10 +45,6 @@ class Problem:
     @property
     def m(self) -> int:
         return int(self.X.shape[0])
-
-    @cached_property
-    def Xt(self) -> Matrix:
-        return self.X.T
 
     @property
     def graph(self) -> Matrix:
@@ -60,12 +59,19 @@ class Problem:
         return (self.graph @ root / root).reshape(-1, 1)
 
     def smooth(self, V: np.ndarray) -> np.ndarray:
-        """S·V."""
-        return times(self.graph, V)
+        """S·V. Objective and update ask for the same product, so the last one is remembered: not to be written to."""
+        last = self._made.get("SV")
+        if last is None or last[0] is not V:
+            last = self._made["SV"] = (V, times(self.graph, V))
+        return last[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.X.dtype
 
     @cached_property
     def root_gamma(self) -> np.ndarray:
-        return np.ones(self.n) if self.gamma is None else np.sqrt(self.gamma)
+        return np.ones(self.n, dtype=self.dtype) if self.gamma is None else np.sqrt(self.gamma)
 
     def unweighted(self, V: np.ndarray) -> np.ndarray:
         """Coordinates of the documents themselves, Γ^-½V."""
@@ -124,21 +130,34 @@ def problem_of(
     weighting: Weighting = Weighting.NONE,
     graph: Matrix | None = None,
     constraints: Constraints | None = None,
+    dtype: type[np.floating] = np.float64,
 ) -> Problem:
     """The problem of factorising this corpus into k concepts."""
     n = len(corpus)
     if not 1 <= k <= n:
         raise FactScopeError(f"The number of clusters must lie between 1 and the number of documents, {n}; it cannot be {k}.")
-    plain = once(corpus, ("kernel", kernel), lambda: kernel_matrix(corpus.matrix.T, kernel))
+    Xt = once(corpus, ("matrix", dtype), lambda: corpus.matrix.astype(dtype, copy=False))
+    X = once(corpus, ("transposed", dtype), lambda: transposed(Xt))
+    plain = once(corpus, ("kernel", kernel, dtype), lambda: kernel_matrix(X, kernel, Xt))
+    common: dict[str, Any] = {"constraints": constraints, "recall": graph_recall(graph)}
+    graph = None if graph is None else graph.astype(dtype, copy=False)
     if weighting is Weighting.NONE:
-        return Problem(corpus.matrix.T, plain, k, graph, constraints=constraints)
-    s = once(corpus, ("ncw", kernel), lambda: _ncw_scale(corpus, plain))
-    K = once(corpus, ("weighted kernel", kernel), lambda: plain.scaled(s))
-    X = once(corpus, ("weighted matrix", kernel), lambda: scale_columns(corpus.matrix.T, s))
+        return Problem(X, Xt, plain, k, graph, **common)
+    s = once(corpus, ("ncw", kernel, dtype), lambda: _ncw_scale(corpus, plain))
+    K = once(corpus, ("weighted kernel", kernel, dtype), lambda: plain.scaled(s))
+    X, Xt = once(corpus, ("weighted matrix", kernel, dtype), lambda: _weighted(K, X, s))
     if weighting is Weighting.NCW:
-        return Problem(X, K, k, graph, constraints=constraints)
+        return Problem(X, Xt, K, k, graph, **common)
     off = None if graph is None else scale_columns(scale_columns(graph, 1 / s).T, 1 / s).T
-    return Problem(X, K, k, off, gamma=s**2, constraints=constraints)
+    return Problem(X, Xt, K, k, off, gamma=s**2, **common)
+
+
+def _weighted(K: KernelMatrix, X: Matrix, s: np.ndarray) -> tuple[Matrix, Matrix]:
+    """X·diag(s) and its transpose: those of a linear kernel are there already."""
+    if isinstance(K, LinearKernel):
+        return K.X, K.Xt
+    X = scale_columns(X, s)
+    return X, transposed(X)
 
 
 def _ncw_scale(corpus: Corpus, K: KernelMatrix) -> np.ndarray:

@@ -20,27 +20,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from . import __version__
 from .algorithms import Algorithm, Needs, configured
 from .algorithms.base import find
 from .corpus.model import Corpus
+from .criteria import coherence, cut, silhouette
 from .errors import FactScopeError, unknown
-from .fit import fit, options_for, whole
+from .fit import fit, options_for, precision, solver_for, whole
 from .graph import GraphWeights
 from .parameters import Param
 from .presets import resolve
 from .problem import graph_of
 from .result import Result
-from .solve import Progress
+from .solve import Progress, Solver
 
 NUMERICS = 1  # raised whenever a change of the code changes what runs compute; stored runs of the older code are then no longer found
 VERSION = f"{__version__}/{NUMERICS}"
 CLUSTERS = Param("n_clusters", 5, "k", "number of clusters", low=1, high=10**6)
-SAMPLE = 1000  # documents the silhouette is taken over
 KEYWORDS = tuple(  # of fit, that plain data can say and that are not a study's own
     name for name, p in inspect.signature(fit).parameters.items()
-    if p.kind is p.KEYWORD_ONLY and name not in {"seed", "progress", "cancelled"}
+    if p.kind is p.KEYWORD_ONLY and name not in {"seed", "progress", "cancelled", "engine"}
 )  # fmt: skip
 
 
@@ -73,8 +74,8 @@ class Study:
     """What is to be computed.
 
     With `draws`, run i of each number k chooses k classes with seed i, and every method and setting sees the same choice; without, all
-    seeds see the same documents. An axis a method does not have leaves it one cell a seed, as a base line. `arrays` keeps the factors
-    and the objective of every step, too.
+    seeds see the same documents. With `sample`, run i sees that share of them, drawn with seed i. An axis a method does not have leaves
+    it one cell a seed, as a base line. `arrays` keeps the factors and the objective of every step, too.
     """
 
     corpus: str  # as `load_corpus` takes it
@@ -87,6 +88,7 @@ class Study:
     seeds: tuple[int, ...] = (0,)
     options: Mapping[str, Any] = field(default_factory=dict)  # of every method that takes them
     arrays: bool = True
+    sample: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("reading", "classes", "axes", "options"):  # plain data, whatever was given
@@ -107,6 +109,7 @@ class Study:
         cells = {}
         for k, seed in product(self.draws or (None,), self.seeds):
             select = fixed if k is None else fixed | {"random": k, "seed": seed}
+            select = select if self.sample is None else select | {"sample": self.sample, "draw": seed}
             for method in self.methods:
                 takes = accepted(method.name)
                 axes = {name: values for name, values in self.axes.items() if name in takes}
@@ -151,8 +154,9 @@ def _plain(value: Any) -> Any:
 
 
 def accepted(method: str) -> set[str]:
-    """The parameters of a method and the keywords of `fit`."""
-    return {p.name for p in find(resolve(method).key).parameters} | set(KEYWORDS)
+    """The parameters of a method and the keywords of `fit` that mean something to it."""
+    cls = find(resolve(method).key)
+    return {p.name for p in cls.parameters} | set(KEYWORDS) - (set() if cls.multiplicative and cls.blocks else {"solver"})
 
 
 def axis(name: str, methods: Iterable[str]) -> Param:
@@ -172,9 +176,12 @@ def settle(method: str, options: Mapping[str, Any]) -> tuple[Algorithm, dict[str
     parameters = {p.name for p in find(preset.key).parameters}
     made = configured(preset.key, {name: value for name, value in given.items() if name in parameters or name not in {*KEYWORDS, "seed"}})
     options_for(made, given.get("kernel"), given.get("weighting"))
+    solver_for(made, given.get("solver", Solver.MULTIPLICATIVE))
+    precision(given.get("dtype", "float64"))
     usual = {
         "kernel": "linear", "weighting": "none", "assign": made.assign.value, "init": made.starts[0].value, "max_iter": made.budget,
         "restarts": 10, "warm_up": made.warm_up, "graph": made.graph.value if Needs.GRAPH in made.needs else None,
+        "solver": Solver.MULTIPLICATIVE.value, "dtype": "float64",
     }  # fmt: skip
     return made, {name: value for name, value in given.items() if name not in parameters and usual.get(name, ...) != value}
 
@@ -258,22 +265,15 @@ def arrays_of(result: Result) -> Arrays:
 
 
 def label_free(result: Result) -> dict[str, float]:
-    """Scores that need no classes: the silhouette in the coordinates, and the share of its edges a cluster shares with others."""
+    """Scores that need no classes: silhouette in the coordinates, cut of the graph, and coherence of the concepts where terms are words."""
     if "label_free" in result.__dict__:  # it came with them from where it was computed
         return result.__dict__["label_free"]
-    from sklearn.metrics import silhouette_score
-
-    n, labels = len(result.labels), result.labels
-    some = np.arange(n) if n <= SAMPLE else np.random.default_rng(0).choice(n, SAMPLE, replace=False)
-    found = {}
-    if 1 < len(np.unique(labels[some])) < len(some):
-        found["silhouette"] = float(silhouette_score(result.embedding[some], labels[some]))
+    n, counts = len(result.labels), result.corpus.counts
     S = graph_of(result.corpus, min(5, n - 1), GraphWeights.COSINE)
-    edges = S.tocoo()
-    own = labels[edges.row] == labels[edges.col]
-    volume, within = (np.bincount(labels[edges.row], weights=w, minlength=result.n_clusters) for w in (edges.data, edges.data * own))
-    found["cut"] = float(np.where(volume > 0, 1 - within / np.where(volume > 0, volume, 1), 1.0).mean())
-    return found
+    found = {"silhouette": silhouette(result.embedding, result.labels), "cut": cut(S, result.labels, result.n_clusters)}
+    if sp.issparse(counts):  # every pixel of an image is there in every image
+        found["coherence"] = coherence(result.basis, counts)
+    return {name: value for name, value in found.items() if value == value}
 
 
 _choices: OrderedDict[tuple[str, str], Corpus] = OrderedDict()

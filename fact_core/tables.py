@@ -84,6 +84,25 @@ def _rcf(axes: dict[str, list[float]]) -> Callable[[str], Study]:
     return study
 
 
+_SHARES = [0.02, 0.05, 0.1, 0.15, 0.2]
+
+
+def _shares(corpus: str) -> Study:
+    """All methods of RCF's tables against the share of labels; those that use none are level."""
+    said = _published(corpus)
+    methods = [Method(name) for name in ("KM", "CF", "LCCF", "CCF", "SemiLCCF", "CNPCF", "GDCF")]
+    return Study(
+        corpus, (*methods, Method("RCF", said["rcf"])), classes=said["classes"], draws=said["draws"], axes={"share": _SHARES},
+        seeds=tuple(range(5)),
+    )  # fmt: skip
+
+
+def _kinds_of_links(corpus: str) -> Study:
+    axes: dict[str, list[Any]] = {"share": _SHARES, "links": ["both", "must", "cannot"]}
+    classes = {"at_most": 100} if corpus == "20Newsgroups" else {}
+    return Study(corpus, (Method("RCF"),), classes=classes, draws=(5,), axes=axes, seeds=tuple(range(5)))
+
+
 _CONVERGING = (Method("NMF"), Method("CF"), Method("LCCF"))
 _LAMBDAS = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4]
 FIGURES: dict[str, tuple[str, tuple[str, ...], Callable[[str], Study]]] = {
@@ -94,6 +113,9 @@ FIGURES: dict[str, tuple[str, tuple[str, ...], Callable[[str], Study]]] = {
         ("TDT2_all", "Reuters21578"),
         lambda corpus: Study(corpus, _CONVERGING, classes={"min_size": 10}, draws=(5,), options={"restarts": 1}),
     ),
+    "rcf-fig-1": ("RCF figure 1: scores against the share of labels, TDT2", ("TDT2",), _shares),
+    "rcf-fig-2": ("RCF figure 2: scores against the share of labels, Reuters", ("Reuters21578",), _shares),
+    "rcf-fig-3": ("RCF figure 3: must-links, cannot-links and both", ("20Newsgroups",), _kinds_of_links),
     "rcf-fig-4": ("RCF figure 4: scores against α", ("TDT2", "Reuters21578"), _rcf({"alpha": [0.1, 0.3, 0.5, 0.7, 0.9]})),
     "rcf-fig-5": ("RCF figure 5: scores against p", ("TDT2", "Reuters21578"), _rcf({"p": [2, 3, 4, 5, 6, 8, 10]})),
     "rcf-fig-6": ("RCF figure 6: scores against λ", ("TDT2", "Reuters21578"), _rcf({"lam": _LAMBDAS})),

@@ -16,7 +16,8 @@ def warnings_of(problem: Problem, embedding: np.ndarray, labels: np.ndarray, obj
     if stopped == "diverged":
         yield "A number became infinite or undefined; what is shown is the last step before that."
     steps = np.diff(objective)
-    rises = steps > 1e-9 * np.abs(objective[:-1]) + 1e-12 * np.abs(objective).max()  # more than rounding
+    rounding = 1e-9 if problem.dtype == np.float64 else 1e-5
+    rises = steps > rounding * np.abs(objective[:-1]) + 1e-3 * rounding * np.abs(objective).max()
     if rises.any():
         worst = float((steps[rises] / np.abs(objective[:-1][rises])).max())
         yield f"The objective rose in {rises.sum()} of {len(rises)} steps, by {worst:.1%} at most."
@@ -29,6 +30,8 @@ def warnings_of(problem: Problem, embedding: np.ndarray, labels: np.ndarray, obj
         yield f"{empty} of {k} clusters {'is' if empty == 1 else 'are'} empty."
     if problem.constraints is not None:
         yield from problem.constraints.notes
+    if problem.recall is not None:
+        yield f"The graph was searched for approximately: it has about {problem.recall:.0%} of the true neighbours."
     if problem.S is not None:
         isolated = int((problem.S.sum(axis=1) == 0).sum())
         if isolated:

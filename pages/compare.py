@@ -3,14 +3,12 @@
 import numpy as np
 import pandas as pd
 import streamlit as st
-from sklearn.metrics import adjusted_rand_score
 
 from fact_core.algorithms import algorithms
 from fact_core.concepts import matched_concepts
-from fact_core.figures import agreement, curves
 from fact_core.metrics import single_cluster_accuracy
 from fact_core.presets import PRESETS, resolve
-from ui import links, runs
+from ui import figures, links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.names import long_names
 from ui.words import plain
@@ -65,8 +63,11 @@ for name, runs_ in by_name.items():
     rows.append(row)
 st.dataframe(pd.DataFrame(rows), hide_index=True, key="scores")
 if corpus.labels is not None:
+    figures.menu(figures.of_runs("scores", tasks, results, [name for name, row in grid.items() for _ in row]), "scores")
+if corpus.labels is not None:
     st.caption(f"One single cluster of everything would have an accuracy of {single_cluster_accuracy(corpus.labels):.3f}.")
 
+first = [row[0] for row in grid.values()], [found[row[0].key] for row in grid.values()], list(grid)
 left, right = st.columns([5, 4], gap="large")
 with left:
     st.markdown("**Objective against the step, first seed**")
@@ -74,18 +75,15 @@ with left:
         "Scale", ["as it is", "relative to the lowest"], default="relative to the lowest", required=True, key="compare.scale",
         help="Methods minimise different things: their values cannot be compared, how fast they fall can.",
     )  # fmt: skip
-    falling = {name: runs_[0].objective for name, runs_ in by_name.items() if len(runs_[0].objective) > 1}
-    if falling:
-        st.plotly_chart(curves(falling, relative=how != "as it is"), key="curves")
-    else:
-        st.caption("These methods are solved in one go: there are no steps to draw.")
+    figures.show(figures.of_runs("curves", *first, relative=how != "as it is"), "curves")
 with right:
     st.markdown("**Agreement between the clusterings, first seed**")
     st.caption("Adjusted Rand index: 1 for the same partition, 0 for chance.")
-    firsts = [runs_[0].labels for runs_ in by_name.values()]
-    table = np.array([[adjusted_rand_score(a, b) for b in firsts] for a in firsts])
-    st.plotly_chart(agreement(table, list(by_name)), key="agreement")
+    figures.show(figures.of_runs("agreement", *first), "agreement")
 
+if len(corpus.terms) == 2:
+    st.markdown("**Bases among the points**")
+    figures.show(figures.of_runs("bases", *first), "bases")
 st.markdown("**Concepts side by side**")
 st.caption("Each row is a concept of the first method and the most similar concept of each other one, matched one to one.")
 reference = next(iter(by_name.values()))[0]

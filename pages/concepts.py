@@ -1,16 +1,18 @@
 """Concepts: their terms, the documents that stand for them, their names, and where a new text falls."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 import fact_core as fc
-from fact_core.concepts import borderline, distinctive_terms, likeness, representative
-from fact_core.figures import concept_terms
-from fact_core.tabular import concepts_csv
-from ui import links
+from fact_core import friends
+from fact_core.concepts import borderline, likeness, representative
+from fact_core.tabular import TABLES, concepts_csv
+from ui import figures, links
 from ui.documents import document_card, document_table, found
-from ui.names import given_name, long_names, rename
+from ui.names import given_name, long_names, rename, short_names
 from ui.words import plain, sorry
 from ui.workbench import workbench
 
@@ -35,10 +37,21 @@ with order:
         "Terms by what sets the concept apart … by weight", 0.0, 1.0, 1.0, "relevance", step=0.1,
         help="1 orders terms by their weight; smaller values prefer terms that are rare elsewhere (relevance as in LDAvis).",
     )  # fmt: skip
-terms = result.concepts(10) if share == 1.0 else distinctive_terms(result.basis, corpus.matrix, corpus.terms, 10, share)
 names = long_names(result)
-st.plotly_chart(concept_terms(terms, names), key="terms")
-st.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+if corpus.image_shape is not None:
+    figures.show(figures.of_runs("basis-images", [shown.task], [result], names=short_names(result)), "bases")
+else:
+    figures.show(figures.of_runs("concepts", [shown.task], [result], terms=10, relevance=share, names=names), "terms")
+terms_button, elsewhere = st.columns([1, 4])
+terms_button.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+with elsewhere.popover("Take it elsewhere", icon=":material/output:"):
+    for file, written in TABLES.items():
+        st.download_button(file, partial(written, result), file, icon=":material/download:", width="stretch")
+    missing = friends.pyldavis_refusal(result)
+    st.download_button(
+        "pyldavis.html", lambda: friends.pyldavis_page(result), "pyldavis.html", icon=":material/download:", width="stretch",
+        disabled=missing is not None, help=missing or "The concepts in pyLDAvis, as one page that loads nothing from the web.",
+    )  # fmt: skip
 
 left, right = st.columns(2, gap="large")
 with left:

@@ -1,23 +1,15 @@
 """Constraints: a few labels or pairs, what propagation makes of them, and what the methods that use them gain."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from fact_core.algorithms import Needs, algorithms
-from fact_core.constraints import Links, from_pairs, from_share, propagate, share_refusal
-from fact_core.figures import Points, constraint_effect, coordinates, link_matrix
-from fact_core.graph import GraphWeights
-from fact_core.problem import graph_of
-from fact_core.projection import Projection, projected, stratified
-from ui import links, runs
+from fact_core.constraints import Links, from_pairs, from_share, share_refusal
+from ui import figures, links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.documents import document_card
 from ui.pairs import pair_editor, pairs_of
-from ui.points import colouring, points
 from ui.words import plain
-
-SHOWN = 240  # documents of the matrices
 
 corpus = corpus_in_sidebar()
 n, refusal = len(corpus), share_refusal(corpus)
@@ -60,12 +52,8 @@ for note in constraints.notes:
     st.caption(plain(note))
 left, right = st.columns([3, 2], gap="large")
 with left:
-    rows = stratified(main.labels)
-    spread = found[tasks["CF, without"].key].embedding  # smoothed coordinates lie on top of one another, and could not be pointed at
-    flat = projected(spread[rows], Projection.PCA, 2)
-    by = "class" if corpus.labels is not None else "cluster"
-    panel = Points("", flat, ("first component", "second component"), colouring(by, main, rows))
-    clicked = points(coordinates([panel], [corpus.titles[int(i)] for i in rows], rows, n), "constraints-map")
+    spread = tasks["CF, without"]  # smoothed coordinates lie on top of one another, and could not be pointed at
+    clicked = figures.show_points(figures.of_runs("projection", [spread], [found[spread.key]]), "constraints-map")
     st.caption("Click a document to read it; click two, one after the other, to make them a pair.")
 with right:
     if way == "pairs":
@@ -99,18 +87,12 @@ for name, (key, _) in methods.items():
         st.caption(f"{name}: {algorithms()[key].note}")
 
 if len(constraints.documents):
-    groups = corpus.labels if corpus.labels is not None else main.labels
-    some = np.union1d(stratified(groups, SHOWN), constraints.documents[:SHOWN])
-    some = some[np.argsort(groups[some], kind="stable")]
-    sizes = np.bincount(groups[some], minlength=int(groups.max()) + 1)
-    names = [m for m, size in zip(corpus.label_names or map(str, range(1, k + 1)), sizes, strict=False) if size]
     before, after = st.columns(2, gap="medium")
-    S = graph_of(corpus, p, GraphWeights.HEAT)
-    F = propagate(S, constraints, alpha).F(some, some)
-    Z = constraints.Z().tocsr()[some][:, some].toarray()
-    before.plotly_chart(link_matrix(Z, names, sizes[sizes > 0], f"Constraints as given, showing {len(some):,} of {n:,} documents"), key="Z")
-    after.plotly_chart(link_matrix(F, names, sizes[sizes > 0], "After propagation"), key="F")
+    with before:
+        figures.show(figures.of_runs("links", [tasks["RCF"]], [main]), "Z")
+    with after:
+        figures.show(figures.of_runs("links", [tasks["RCF"]], [main], propagated=True), "F")
 if kinds and corpus.labels is not None:
     st.markdown("**Must-links only, cannot-links only, both** (RCF)")
-    effect = {name: {"accuracy": found[t.key].scores["accuracy"], "NMI": found[t.key].scores["nmi"]} for name, t in kinds.items()}
-    st.plotly_chart(constraint_effect(effect), key="effect")
+    effect = list(kinds.values()), [found[t.key] for t in kinds.values()], list(kinds)
+    figures.show(figures.of_runs("constraint-effect", *effect), "effect")

@@ -1,16 +1,15 @@
 """Coordinates: the affinity of the documents, and what eigenvectors, HHt and PSPt make of it, in three dimensions under one camera."""
 
-import numpy as np
 import streamlit as st
 
 from fact_core.algorithms import algorithms
-from fact_core.figures import Points, affinity, coordinates
 from fact_core.presets import PRESETS
-from fact_core.projection import Projection, ordered_affinity, projected, stratified
-from ui import links, runs
+from fact_core.projection import Projection, stratified
+from fact_core.report.kinds import groups_of, placed
+from ui import figures, links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.documents import document_card
-from ui.points import colouring, points
+from ui.names import long_names
 
 FIGURE = "The NMF-PSPt figure: eigenvectors, HHt, PSPt"
 VIEWS = {Projection.CONCEPTS: "three concepts", Projection.PCA: "principal components", Projection.UMAP: "UMAP"}
@@ -64,30 +63,19 @@ if by == "concept weight":
     concept = st.segmented_control("Concept", range(k), default=0, required=True, format_func=lambda c: f"{c + 1}", key=f"figure.weigh.{k}")
 
 
-@st.cache_data(show_spinner="UMAP takes some seconds, most of them at its first use …", max_entries=20)
-def places(key: tuple, view: str, dimensions: int, _embedding: np.ndarray) -> np.ndarray:
-    if Projection(view) is Projection.UMAP:
-        return runs.crew().umap(_embedding, dimensions)
-    return projected(_embedding, Projection(view), dimensions)
-
-
-groups = corpus.labels if corpus.labels is not None else results[-1].labels
-rows = stratified(groups)
-panels = []
-for task, result, title in zip(tasks, results, titles, strict=True):
-    if view is Projection.CONCEPTS:
-        where, labels = result.embedding[np.ix_(rows, np.array(chosen))], tuple(f"concept {c + 1}" for c in chosen)
-    else:
-        where = places((task.key, len(rows)), view.value, dimensions, result.embedding[rows])
-        labels = tuple(f"{'component' if view is Projection.PCA else 'UMAP'} {d + 1}" for d in range(dimensions))
-    accuracy = f", accuracy {result.scores['accuracy']:.3f}" if result.scores else ""
-    panels.append(Points(title + accuracy, where, labels, colouring(by, result, rows, concept)))
-clicked = points(coordinates(panels, [corpus.titles[int(i)] for i in rows], rows, len(corpus)), "figure-points")
+scored = [f"{t}, accuracy {r.scores['accuracy']:.3f}" if r.scores else t for t, r in zip(titles, results, strict=True)]
+seen: dict = {"projection": view.value, "dimensions": dimensions, "colour": by, "concept": concept + 1, "titles": scored}
+seen |= {"names": long_names(results[0])} if len(results) == 1 else {}
+seen |= {"concepts": [c + 1 for c in chosen]} if view is Projection.CONCEPTS else {}
+if view is Projection.UMAP:
+    rows = stratified(groups_of(corpus, results))
+    with st.spinner("UMAP takes some seconds, most of them at its first use …"):
+        for result in results:
+            placed(result, rows, view, dimensions, lambda embedding, _, dimensions: runs.crew().umap(embedding, dimensions))
+clicked = figures.show_points(figures.of_runs("coordinates", tasks, results, titles, **seen), "figure-points")
 st.caption("Drag to turn all panels together, scroll to zoom, click a point to read the document.")
 if clicked is not None and clicked < len(corpus):
     document_card(corpus, clicked, results[-1])
 
 st.markdown(f"**Affinity of the documents, ordered by {'class' if corpus.labels is not None else 'cluster'}**")
-A, sizes = ordered_affinity(results[-1].problem.K, groups)
-shown = [n for n, size in zip(corpus.label_names or map(str, range(1, k + 1)), sizes, strict=False) if size]
-st.plotly_chart(affinity(A, shown, sizes[sizes > 0], len(corpus)), key="affinity")
+figures.show(figures.of_runs("affinity", tasks[-1:], results[-1:]), "affinity")

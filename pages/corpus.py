@@ -7,7 +7,7 @@ import streamlit as st
 
 import fact_core as fc
 from fact_core.corpus import as_mat, as_npz
-from fact_core.figures import class_sizes
+from ui import figures
 from ui.corpus import choose_classes, choose_reading, effects, pick_corpus, take_upload, whole_corpus
 from ui.documents import document_card, document_table
 from ui.words import plain, sorry
@@ -49,9 +49,7 @@ with right:
     st.caption("  \n".join(f"Left out: {plain(d)}." for d in whole.dropped) or "Nothing was left out.")
     if whole.labels is not None:
         st.markdown("**Class sizes**")
-        order = np.argsort(-whole.class_sizes, kind="stable")
-        names = [whole.label_names[c] for c in order]
-        st.plotly_chart(class_sizes(whole.class_sizes[order], names, [n in corpus.label_names for n in names]), key="class sizes")
+        figures.show(figures.of_corpus("class-sizes", corpus, chosen=list(corpus.label_names)), "class sizes")
     tabs = st.tabs(["Documents", "Vocabulary", "Effect of the choices", "Download"], on_change="rerun", key="corpus.view")
     if tabs[0].open:
         with tabs[0]:

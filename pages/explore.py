@@ -4,19 +4,16 @@ import numpy as np
 import streamlit as st
 
 from fact_core import metrics
-from fact_core.figures import Points, cluster_sizes, concept_terms, confusion, convergence, coordinates
-from fact_core.projection import Projection, projected, stratified
 from fact_core.tabular import documents_csv
-from ui import links
+from ui import figures, links
 from ui.documents import document_card, document_table, found
 from ui.names import long_names, short_names
-from ui.points import colouring, points
 from ui.sharing import share_switch, shared_run
 from ui.words import plain
 from ui.workbench import Shown, workbench
 
 shared = shared_run()
-shown = Shown(shared, None, False) if shared is not None else workbench()
+shown = Shown(None, shared, None, False) if shared is not None else workbench()
 result, previous = shown.result, shown.previous
 corpus, method = result.corpus, result.algorithm
 
@@ -61,20 +58,31 @@ overview, concepts, documents, places = st.tabs(
 if overview.open:
     left, right = overview.columns(2, gap="medium")
     left.markdown("**Convergence**")
-    left.plotly_chart(convergence(result.terms), key="convergence")
+    with left:
+        figures.show(figures.of_runs("convergence", [shown.task], [result]), "convergence")
     if result.confusion is not None:
         right.markdown(
             "**Clusters against classes**", help="Documents of each class in each cluster; darker is a larger share of the class."
         )
-        right.plotly_chart(confusion(result.confusion, corpus.label_names, names, metrics.matched_order(result.confusion)), key="confusion")
+        with right:
+            ways = {"confusion": "documents of each class", "class-purity": "what each cluster is made of"}
+            kind = links.choice("Clusters against classes", ways, "confusion", "against", label_visibility="collapsed")
+            figures.show(figures.of_runs(kind, [shown.task], [result], names=names), kind)
     left.markdown("**Cluster sizes**")
-    left.plotly_chart(cluster_sizes(result.sizes, names), key="sizes")
+    with left:
+        figures.show(figures.of_runs("cluster-sizes", [shown.task], [result], names=names), "sizes")
     with right:
         st.markdown("**Concepts, in their heaviest terms**")
         for c, terms in enumerate(result.concepts(6)):
             st.text(f"{names[c]}: {', '.join(term for term, _ in terms)}")
 if concepts.open:
-    concepts.plotly_chart(concept_terms(result.concepts(8), full), key="concepts")
+    with concepts:
+        if corpus.image_shape is not None:
+            figures.show(figures.of_runs("basis-images", [shown.task], [result], names=names), "bases")
+        elif len(corpus.terms) == 2:
+            figures.show(figures.of_runs("bases", [shown.task], [result]), "bases")
+        else:
+            figures.show(figures.of_runs("concepts", [shown.task], [result], names=full), "concepts")
 if documents.open:
     with documents:
         words = st.text_input("Search titles and texts", key="search", placeholder="words that must occur")
@@ -89,12 +97,10 @@ if documents.open:
             document_card(corpus, chosen, result)
 if places.open:
     with places:
-        ways = ["cluster", "class"] if corpus.labels is not None else ["cluster"]
-        by = links.choice("Colour by", {w: w for w in ways}, "cluster", "colour", width=220)
-        rows = stratified(result.labels)
-        flat = projected(result.embedding[rows], Projection.PCA, 3)
-        panel = Points("", flat, ("first component", "second component", "third component"), colouring(by, result, rows))
-        chosen = points(coordinates([panel], [corpus.titles[int(i)] for i in rows], rows, len(corpus)), "explore-map")
+        hues = ["cluster", "class"] if corpus.labels is not None else ["cluster"]
+        by = links.choice("Colour by", {w: w for w in hues}, "cluster", "colour", width=220)
+        view: dict = {"projection": "pca", "dimensions": 3, "colour": by, "names": full}
+        chosen = figures.show_points(figures.of_runs("coordinates", [shown.task], [result], **view), "explore-map")
         st.caption("Principal components of the coordinates. Drag to turn, scroll to zoom, click a point to read the document.")
         if chosen is not None and chosen < len(corpus):
             document_card(corpus, chosen, result)

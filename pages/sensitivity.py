@@ -8,14 +8,13 @@ import streamlit as st
 import fact_core as fc
 from fact_core.algorithms import algorithms
 from fact_core.corpus import Corpus
-from fact_core.figures import curves, heat_map, sensitivity
 from fact_core.figures.study import SCORES
 from fact_core.jobs import Job
 from fact_core.presets import PRESETS, resolve
 from fact_core.study import Method, Study, axis
 from fact_core.tables import FIGURES, figure_study
 from fact_core.tabular import frame_csv
-from ui import links
+from ui import figures, links
 from ui.corpus import Origin, corpus_in_sidebar, corpus_names, origin_of
 from ui.jobs import HERE, follow, where_it_runs
 from ui.kept import open_in_explore
@@ -72,7 +71,8 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     if not axes:
         steps = job.steps()
         total = steps[steps["seed"] == steps["seed"].min()].groupby(["method", "step"], sort=False)["value"].sum()
-        st.plotly_chart(curves({m: total[m].to_numpy() for m in dict.fromkeys(steps["method"])}, relative=True), key="sweep steps")
+        falling = {resolve(m).name: total[m].to_numpy() for m in dict.fromkeys(steps["method"])}
+        figures.show(figures.of_curves(study, falling, origin, relative=True), "sweep steps")
         return
     scored = [s for s in SCORES if (rows["score"] == s).any()]
     usual: list[str] = ["accuracy", "nmi"] if "accuracy" in scored else ["silhouette", "cut"]
@@ -85,11 +85,12 @@ def show(job: Job, rows: pd.DataFrame) -> None:
         method = links.choice("Method", {m: m for m in both or names}, (both or names)[0], "sweep.method")
     for column, score in zip(st.columns(2, gap="medium") * len(chosen), chosen, strict=False):
         if len(axes) == 2 and not flat:
-            figure = heat_map(rows[rows["method"] == method], axes[0], axes[1], score)
+            made = figures.of_study("heat-map", study, rows, origin, x=axes[0].name, y=axes[1].name, score=score, method=method)
         else:
-            figure = sensitivity(rows, axes[0], score, axes[1:])
-        event = column.plotly_chart(figure, key=f"sweep {score}", on_select="rerun", selection_mode="points")
-        if picked := event["selection"]["points"]:
+            made = figures.of_study("sensitivity", study, rows, origin, axis=axes[0].name, score=score)
+        with column:
+            event = figures.show(made, f"sweep {score}", on_select="rerun", selection_mode="points")
+        if event and (picked := event["selection"]["points"]):
             try:
                 open_in_explore(str(picked[0]["customdata"][0] if isinstance(picked[0]["customdata"], list) else picked[0]["customdata"]))
             except fc.FactScopeError as error:

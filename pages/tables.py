@@ -5,11 +5,10 @@ import streamlit as st
 
 import fact_core as fc
 from fact_core import tables
-from fact_core.figures import scores_against_k
 from fact_core.jobs import Job
 from fact_core.printed import MISFITS, TABLES
 from fact_core.tabular import frame_csv
-from ui import links
+from ui import figures, links
 from ui.corpus import corpus_names
 from ui.jobs import follow, where_it_runs
 from ui.words import sorry
@@ -51,20 +50,22 @@ def show(job: Job | None, rows: pd.DataFrame) -> None:
             over = f", mean of {'–'.join(map(str, dict.fromkeys([runs[0], runs[-1]])))} runs" if runs else ""
             st.markdown(f"**{'Accuracy' if measure == 'accuracy' else 'NMI'}, recomputed / printed**, per cent{over}")
             printed_beside(beside, measure)
-    if rows.empty:
+    if job is None or rows.empty:
         return
     st.caption("Blue is above print, orange below; the full colour is ten points. Differences and standard deviations are in the CSV.")
-    csv, tex, tidy, _ = st.columns([1, 1, 1, 3])
+    csv, tex, tidy, more = st.columns([1, 1, 1, 3])
     csv.download_button("Table as CSV", lambda: frame_csv(beside), f"{name}.csv", icon=":material/download:", width="stretch")
     tex.download_button("As LaTeX", lambda: tables.latex(name, beside), f"{name}.tex", icon=":material/download:", width="stretch")
     tidy.download_button("Every run", lambda: frame_csv(rows), f"{name}-runs.csv", icon=":material/download:", width="stretch")
+    with more:
+        figures.menu(figures.of_study("paper-table", job.study, rows, None, table=name), "tables paper", "Report")
     left, right = st.columns(2, gap="large")
     with left:
         known = [m for m in tables.MEASURES if beside[m].notna().any()]
         measure = st.segmented_control(
             "Measure", known, default=known[0], required=True, format_func=tables.WORDS.__getitem__, key="tables.measure"
         )
-        st.plotly_chart(scores_against_k(beside, measure), key="tables against k")
+        figures.show(figures.of_study("scores-against-k", job.study, rows, None, table=name, score=measure), "tables against k")
     with right:
         st.markdown("**Are the differences real?**", help="Every two methods over the same choices of classes, all k together.")
         tests = tables.significance(rows)

@@ -76,7 +76,8 @@ def test_run_in_words_and_to_files(capsys: pytest.CaptureFixture[str], table: Pa
     assert code == 0
     assert "16 documents" in out
     assert "one single cluster: 0.500" in out
-    assert {p.name for p in (tmp_path / "run").iterdir()} == {"result.json", "factors.npz", "documents.csv", "concepts.csv"}
+    tables = {"documents.csv", "concepts.csv", "coordinates.csv", "assignments.csv", "terms.csv"}
+    assert {p.name for p in (tmp_path / "run").iterdir()} == {"result.json", "factors.npz", *tables}
     with np.load(tmp_path / "run" / "factors.npz", allow_pickle=False) as factors:
         assert factors["V"].shape == (16, 2)
     with open(tmp_path / "run" / "documents.csv", encoding="utf-8") as file:

@@ -72,9 +72,50 @@ def test_no_update_raises_the_objective_on_any_data(cls: type[Algorithm], data: 
         f = method.normalise(problem, f)
 
 
+@pytest.mark.parametrize("cls", MULTIPLICATIVE, ids=lambda a: a.key)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_accelerated_objective_never_rises_and_is_no_worse(cls: type[Algorithm], seed: int) -> None:
+    corpus = small_corpus(seed=seed, sparse=seed == 1)
+    plain, fast = (
+        fc.fit(corpus, cls.key, n_clusters=3, seed=seed, restarts=1, max_iter=150, solver=s) for s in ("multiplicative", "accelerated")
+    )
+    assert falls(fast.objective), fast.objective
+    assert fast.objective[0] == plain.objective[0]
+    assert fast.objective[-1] <= plain.objective[-1] * 1.02 + 1e-9  # another valley may be a little higher
+    assert all(np.all(np.isfinite(f)) and f.min() >= 0 for f in fast.factors.values())
+
+
+@pytest.mark.parametrize("cls", MULTIPLICATIVE, ids=lambda a: a.key)
+def test_what_is_repeated_has_products_that_stay(cls: type[Algorithm]) -> None:
+    method = cls()
+    problem = problem_for(method, small_corpus())
+    f = method.begin(problem, method.start(problem, np.random.default_rng(0)))
+    for block in method.repeatable:
+        given = method.given(problem, block, f, method.given(problem, method.blocks[0], f, {}))
+        moved = f | {block: method.update(problem, block, f, given)}
+        assert not np.array_equal(moved[block], f[block])
+        again = method.given(problem, block, moved, method.given(problem, method.blocks[0], f, {}))
+        assert all(np.array_equal(given[name], again[name]) for name in given)
+
+
 @by_key
-def test_same_seed_same_numbers(cls: type[Algorithm]) -> None:
-    first, second, other = (fc.fit(small_corpus(), cls.key, seed=seed, restarts=3, max_iter=40) for seed in (4, 4, 5))
+def test_single_precision_is_close_and_stays_single(cls: type[Algorithm]) -> None:
+    double, single = (
+        fc.fit(small_corpus(sparse=True), cls.key, n_clusters=3, seed=1, restarts=1, max_iter=20, dtype=d) for d in ("float64", "float32")
+    )
+    assert all(a.dtype == np.float32 for name, a in single.factors.items() if name in cls.blocks)
+    np.testing.assert_allclose(single.objective[:5], double.objective[:5], rtol=1e-4, atol=1e-4)
+    assert not any("rose" in warning for warning in single.warnings)
+
+
+@by_key
+@pytest.mark.parametrize("solver", ["multiplicative", "accelerated"])
+def test_same_seed_same_numbers(cls: type[Algorithm], solver: str) -> None:
+    if solver == "accelerated" and cls not in MULTIPLICATIVE:
+        with pytest.raises(fc.FactScopeError, match="nothing to accelerate"):
+            fc.fit(small_corpus(), cls.key, solver=solver)
+        return
+    first, second, other = (fc.fit(small_corpus(), cls.key, seed=seed, restarts=3, max_iter=40, solver=solver) for seed in (4, 4, 5))
     assert all(np.array_equal(first.factors[name], second.factors[name]) for name in first.factors)
     assert np.array_equal(first.labels, second.labels)
     assert np.array_equal(first.objective, second.objective)
@@ -82,9 +123,12 @@ def test_same_seed_same_numbers(cls: type[Algorithm]) -> None:
         assert not np.array_equal(first.objective, other.objective)
 
 
+@pytest.mark.parametrize("solver", ["multiplicative", "accelerated"])
 @pytest.mark.parametrize(("cls", "values"), CORNERS)
-def test_sound_at_every_corner(cls: type[Algorithm], values: dict[str, object]) -> None:
-    result = fc.fit(small_corpus(), cls.key, n_clusters=3, restarts=2, max_iter=40, **values)
+def test_sound_at_every_corner(cls: type[Algorithm], values: dict[str, object], solver: str) -> None:
+    if solver == "accelerated" and cls not in MULTIPLICATIVE:
+        pytest.skip("nothing to accelerate")
+    result = fc.fit(small_corpus(), cls.key, n_clusters=3, restarts=2, max_iter=40, solver=solver, **values)
     for name, factor in result.factors.items():
         assert np.all(np.isfinite(factor)), name
         if cls.multiplicative:

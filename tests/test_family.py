@@ -199,7 +199,7 @@ def test_without_negative_similarities_the_square_root_rule_of_cf_is_the_plain_o
     signed = FormedKernel(X.T @ X)
     signed.signed = True
     f = cf.begin(plain, cf.start(plain, np.random.default_rng(0)))
-    other = type(plain)(plain.X, signed, 3)
+    other = type(plain)(plain.X, plain.Xt, signed, 3)
     for block in cf.blocks:
         a, b = (cf.update(p, block, f, cf.given(p, block, f, cf.given(p, "V", f, {}))) for p in (plain, other))
         np.testing.assert_allclose(a, b, rtol=1e-12)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 import fact_core as fc
 from fact_core import graph
 from fact_core.graph import GraphWeights, nearest, neighbour_graph
+from fact_core.threads import limited
 
 
 def plain(X: np.ndarray, p: int) -> np.ndarray:
@@ -42,10 +46,11 @@ def test_independent_of_block_size_and_threads(sparse: bool, monkeypatch: pytest
     X[X < 0.6] = 0
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
     Y = sp.csr_array(X) if sparse else X
-    whole = neighbour_graph(Y, 5)
+    with limited(3):
+        whole = neighbour_graph(Y, 5)
     monkeypatch.setattr(graph, "BLOCK", 300 * 7)
-    monkeypatch.setattr(graph.os, "cpu_count", lambda: 1)
-    pieces = neighbour_graph(Y, 5)
+    with limited(1):
+        pieces = neighbour_graph(Y, 5)
     assert abs(whole - pieces).max() < 1e-12
     assert whole.nnz == pieces.nnz
 
@@ -79,3 +84,49 @@ def test_given_graphs_are_checked() -> None:
         fc.fit(corpus, "lccf", n_clusters=2, p=5)
     with pytest.raises(fc.FactScopeError, match="uses no graph"):
         fc.fit(corpus, "nmf", n_clusters=2, graph="heat")
+
+
+class Candidates:
+    """Stands for pynndescent, whose first use compiles for half a minute: the nearest in the directions it is given, some left out."""
+
+    def __init__(self, Z: np.ndarray, metric: str, n_neighbors: int, **_: object):
+        square = (Z * Z).sum(axis=1)
+        distance = {"euclidean": square - 2 * Z @ Z.T, "cosine": -(Z @ Z.T) / np.sqrt(square)}[metric]
+        near = np.argsort(distance, axis=1)[:, :n_neighbors]
+        near[::10, 1:4] = -1
+        self.neighbor_graph = near, None
+
+
+@pytest.mark.parametrize(("sparse", "weights"), [(True, GraphWeights.COSINE), (False, GraphWeights.HEAT)])
+def test_many_documents_are_searched_approximately_and_the_recall_is_told(
+    sparse: bool, weights: GraphWeights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    topics = rng.random((12, 90)) ** 6
+    X = topics[rng.integers(12, size=600)] * (rng.random((600, 90)) < 0.5) + 1e-3 * rng.random((600, 1))
+    X[9] = X[8]
+    if sparse:
+        X[7] = 0.0
+    corpus = fc.from_matrix(sp.csr_array(X) if sparse else X)
+    exact = neighbour_graph(corpus.matrix, 4, weights)
+    assert graph.graph_recall(exact) is None
+    monkeypatch.setattr(graph, "EXACT", 0)
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Candidates))
+    rough = neighbour_graph(corpus.matrix, 4, weights)
+    found = graph.graph_recall(rough)
+    assert found is not None
+    assert 0.7 < found < 1
+    assert 0 < (exact.multiply(rough) > 0).sum() / (exact > 0).sum() - found < 0.15  # an edge may be found from its other end
+    assert rough.diagonal().sum() == 0
+    assert rough[8, 9] > 0
+    assert not sparse or rough[[7]].nnz == 0
+    result = fc.fit(corpus, "lccf" if sparse else "gnmf", n_clusters=3, p=4, graph=weights.value, restarts=1, max_iter=3, dtype="float32")
+    assert any("searched for approximately" in warning for warning in result.warnings)
+
+
+def test_the_estimated_recall_falls_with_what_is_missing() -> None:
+    X = np.random.default_rng(0).random((200, 6))
+    near, product = nearest(X, 5)
+    assert graph.recall(X, near, product, None) == 1.0
+    near[:, 3:], product[:, 3:] = -1, 0.0
+    assert graph.recall(X, near, product, None) == pytest.approx(0.6)

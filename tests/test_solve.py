@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
-from helpers import small_corpus
+from helpers import falls, small_corpus
 
 import fact_core as fc
-from fact_core.algorithms import configured
-from fact_core.solve import Progress, iterates
+from fact_core import solve
+from fact_core.algorithms import algorithms, configured
+from fact_core.problem import Problem
+from fact_core.solve import Progress, Solver, iterates
+from fact_core.threads import limited
 
 
 def test_budget_is_used_up_and_the_start_is_in_the_history() -> None:
@@ -129,3 +134,101 @@ def test_negative_data_is_refused_by_the_methods_that_cannot() -> None:
     with pytest.raises(fc.FactScopeError, match="negative"):
         fc.fit(fc.from_matrix(X), "nmf", n_clusters=2)
     assert fc.fit(fc.from_matrix(X), "kmeans", n_clusters=2).objective[-1] > 0
+
+
+@pytest.mark.parametrize("solver", list(Solver))
+@pytest.mark.parametrize("method", [cls.key for cls in algorithms().values() if cls.blocks])
+def test_starts_together_are_starts_in_turn(method: str, solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one stack, as stacks in several threads, and one after another: the same start wins with the same numbers."""
+    if solver is Solver.ACCELERATED and not algorithms()[method].multiplicative:
+        pytest.skip("nothing to accelerate")
+    corpus = small_corpus(n=40, k=4, noise=0.6, sparse=True)
+    found = []
+    for stacked, count in ((0, 1), (10**9, 1), (2 * 40 * 4, 3)):
+        monkeypatch.setattr(solve, "STACKED", stacked)
+        with limited(count):
+            found.append(fc.fit(corpus, method, n_clusters=4, seed=3, restarts=6, max_iter=60, solver=solver))
+    turn, *others = found
+    for other in others:
+        np.testing.assert_allclose(other.objective, turn.objective, rtol=1e-9)
+        np.testing.assert_allclose(other.embedding, turn.embedding, rtol=1e-6, atol=1e-9)
+        assert other.stopped == turn.stopped
+
+
+def test_a_start_that_diverges_does_not_spoil_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fact_core.algorithms.nmf import NMF
+
+    alone = fc.fit(small_corpus(), "nmf", restarts=4, max_iter=40)
+    whole, steps = NMF.update_V, iter(range(1000))
+
+    def spoilt(self: NMF, problem: Problem, f: dict[str, np.ndarray], given: dict[str, np.ndarray]) -> np.ndarray:
+        V = whole(self, problem, f, given)
+        if V.ndim == 3 and next(steps) == 7:
+            V[2] = np.nan
+        return V
+
+    objectives = {}
+    monkeypatch.setattr(NMF, "update_V", spoilt)
+    result = fc.fit(small_corpus(), "nmf", restarts=4, max_iter=40, progress=lambda at: objectives.update({at.done: at.history}))
+    assert result.stopped == "budget"
+    assert np.isfinite(result.objective).all()
+    assert result.objective[-1] <= alone.objective[-1] * 1.2
+    assert max(objectives) < 40 + 3 * 30  # the steps of the lost start are missing
+
+
+def test_tolerance_ends_single_starts_of_a_stack() -> None:
+    result = fc.fit(small_corpus(), "nmf", restarts=5, warm_up=2000, max_iter=2000, tol=1e-4)
+    assert result.stopped == "tolerance"
+    assert len(result.objective) < 1000
+
+
+def test_an_error_in_another_thread_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fact_core.algorithms.nmf import NMF
+
+    main = threading.main_thread()
+
+    def broken(self: NMF, problem: Problem, f: dict[str, np.ndarray], given: dict[str, np.ndarray]) -> np.ndarray:
+        if threading.current_thread() is not main:
+            raise ZeroDivisionError
+        return f["V"] * 0.99
+
+    monkeypatch.setattr(NMF, "update_V", broken)
+    monkeypatch.setattr(solve, "STACKED", 0)
+    with limited(2), pytest.raises(ZeroDivisionError):
+        fc.fit(small_corpus(), "nmf", restarts=8, max_iter=40)
+
+
+def test_progress_and_cancelling_are_asked_for_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "STACKED", 0)
+    seen: list[threading.Thread] = []
+    with limited(3):
+        fc.fit(small_corpus(), "lccf", restarts=6, max_iter=40, progress=lambda at: seen.append(threading.current_thread()))
+        assert set(seen) == {threading.current_thread()}
+        result = fc.fit(small_corpus(), "lccf", restarts=6, max_iter=10**6, warm_up=10**6, cancelled=lambda: len(threading.enumerate()) > 2)
+    assert result.stopped == "cancelled"
+
+
+def test_the_accelerated_solver_is_faster_in_steps() -> None:
+    corpus = small_corpus(n=60, m=40, k=4, noise=0.5)
+    for method in ("nmf", "cf", "lccf", "gnmf"):
+        plain = fc.fit(corpus, method, n_clusters=4, restarts=1, max_iter=500, seed=1).objective
+        fast = fc.fit(corpus, method, n_clusters=4, restarts=1, max_iter=150, seed=1, solver="accelerated").objective
+        assert fast[-1] <= plain[-1] * (1 + 1e-6), method
+
+
+def test_the_accelerated_solver_falls_back_to_the_plain_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a repeated update that raises the objective and an extrapolation far too long, plain steps are what is left."""
+    monkeypatch.setattr(solve, "FASTEST", 1e6)
+    monkeypatch.setattr(solve, "SPEED", 1e6)
+    monkeypatch.setattr(solve, "SLOWER", 1.0)
+    monkeypatch.setattr(solve, "CALM", 0)
+    result = fc.fit(small_corpus(), "gnmf", restarts=1, max_iter=60, solver="accelerated")
+    assert falls(result.objective)
+    assert result.objective[-1] < result.objective[1]
+
+
+def test_bad_solvers_and_numbers_get_a_sentence() -> None:
+    sentences = ("did you mean “accelerated”", "float64 or float32, not float16", "engine")
+    for options, word in zip(({"solver": "accelerate"}, {"dtype": "float16"}, {"engine": "spark"}), sentences, strict=True):
+        with pytest.raises(fc.FactScopeError, match=word):
+            fc.fit(small_corpus(), "lccf", **options)

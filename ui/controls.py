@@ -13,6 +13,7 @@ from fact_core.graph import GraphWeights
 from fact_core.kernel import Kernel, Weighting
 from fact_core.parameters import Param, Scale
 from fact_core.presets import PRESETS, Preset, resolve
+from fact_core.solve import Solver
 
 from . import links
 
@@ -20,6 +21,7 @@ DEFAULT = "lccf"
 WEIGHTINGS = {Weighting.NONE: "none", Weighting.NCW: "normalised cut (NCW)", Weighting.NCW_EXACT: "normalised cut, exact"}
 KERNELS = {Kernel.LINEAR: "linear", Kernel.POLY2: "polynomial, degree 2", Kernel.RBF: "Gaussian (rbf)"}
 ASSIGN = {Assign.ARGMAX: "largest coordinate", Assign.KMEANS: "k-means on the coordinates", Assign.COSINE: "k-means on their directions"}
+SOLVERS = {Solver.MULTIPLICATIVE: "multiplicative, as in the papers", Solver.ACCELERATED: "accelerated"}
 GRAPHS = {GraphWeights.BINARY: "0-1", GraphWeights.COSINE: "cosine", GraphWeights.HEAT: "heat kernel"}
 
 
@@ -72,6 +74,10 @@ def settings_for(preset: Preset, corpus: Corpus) -> dict[str, Any]:
                 settings["init"] = _option("Start", f"{method.key}.init", {s: s.value for s in method.starts}, method.starts[0])
             note = "Every run takes all of them."
             settings["max_iter"] = links.slider("Steps", 10, 2000, method.budget, f"{method.key}.max_iter", step=10, help=note)
+            why = None if method.multiplicative else f"{method.title} takes no multiplicative steps, so there is nothing to accelerate."
+            note = "The papers' steps, or the same updates repeated and extrapolated: the same objective in a fifth of the time or less."
+            solver = _option("Solver", "solver", SOLVERS, Solver.MULTIPLICATIVE, disabled=bool(why), help=why or note)
+            settings |= {"solver": solver} if not why else {}
             settings["restarts"] = links.slider("Starts", 1, 20, 10, "restarts", help="The one with the lowest objective is kept.")
         settings["seed"] = links.number("Seed", 0, 2**31 - 1, 0, "seed", help="The same seed gives the same numbers.") or 0
     return settings

@@ -84,6 +84,8 @@ def follow(study: Study, origin: Origin | None, run: bool, scheduler: str | None
 def open_study(job: Job) -> None:
     """Show a study on the page it was asked for, with the choices it was made of."""
     study = job.study
+    if study.sample is not None:
+        open_selection(job)
     table = next((name for name, t in TABLES.items() if t.title == study.title), None)
     figure = next((name for name, (title, *_) in FIGURES.items() if study.title.startswith(title)), None)
     methods = [m.name for m in study.methods]
@@ -113,6 +115,20 @@ def open_study(job: Job) -> None:
         if "n_clusters" in study.options:
             links.put(f"sweep.k.{corpus.fingerprint[:8]}", study.options["n_clusters"])
     st.switch_page("pages/sensitivity.py")
+
+
+def open_selection(job: Job) -> None:
+    """Show a choice of k and λ with the settings it was made of."""
+    study, method = job.study, job.study.methods[0].name
+    corpus = choose(study.corpus, study.reading, study.classes, job.said["upload"] or None)
+    ks, *values = study.axes.values()
+    links.put("choose.method", method)
+    links.put(f"choose.k.{corpus.fingerprint[:8]}", ", ".join(map(str, ks)))
+    if values:
+        links.put(f"choose.values.{method}", ", ".join(f"{v:g}" for v in values[0]))
+    links.put("choose.runs", len(study.seeds))
+    links.put("choose.share", study.sample)
+    st.switch_page("pages/choose.py")
 
 
 def _bar(job: Job, at: Status) -> None:

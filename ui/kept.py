@@ -101,7 +101,7 @@ def open_in_explore(address: str) -> None:
     for name, value in (run.parameters | settings).items():
         if name in preset.options:
             continue
-        shared = name in {"kernel", "weighting", "restarts", "seed"}
+        shared = name in {"kernel", "weighting", "restarts", "solver", "seed"}
         key = f"k.{corpus.fingerprint[:8]}" if name == "n_clusters" else name if shared else f"{run.key}.{name}"
         links.put(key, value)
     st.session_state["asked"], st.session_state["asked before"] = task, None

@@ -7,15 +7,10 @@ selected there.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-
-import fact_core as fc
-from fact_core.figures import Colouring
-
-from .names import long_names
 
 HERE = Path(__file__).parent
 PLOTLY = HERE.parent / "static" / "plotly.min.js"
@@ -41,16 +36,6 @@ def _component() -> object:
     )
 
 
-def colouring(by: str, result: fc.Result, rows: np.ndarray, concept: int = 0) -> Colouring:
-    """Colours of these documents by class, by cluster, or by the weight of a concept."""
-    labels = result.corpus.labels
-    if by == "class" and labels is not None:
-        return Colouring(by, labels[rows], result.corpus.label_names)
-    if by == "concept weight":
-        return Colouring(f"weight of {long_names(result)[concept]}", result.embedding[rows, concept])
-    return Colouring("cluster", result.labels[rows], tuple(long_names(result)))
-
-
 def points(figure: go.Figure, key: str) -> int | None:
     """Draw the figure; the number of the document clicked last."""
     state = _component()(  # type: ignore[operator]
@@ -58,3 +43,9 @@ def points(figure: go.Figure, key: str) -> int | None:
         on_camera_change=lambda: None, on_point_change=lambda: None,
     )  # fmt: skip
     return None if state.point is None else int(state.point)
+
+
+def camera(key: str) -> dict[str, Any] | None:
+    """Where a person turned the points of this key to; None for where they began."""
+    found = getattr(st.session_state.get(key), "camera", None)
+    return dict(found) if found else None

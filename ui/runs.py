@@ -32,7 +32,7 @@ PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
 FRAME = 0.3  # seconds between two pictures of a growing curve, where one person looks
 FEW = 2  # runs in line up to which a page waits and pictures follow each other fast
 REMEMBERED = 200  # results
-ROOM = 256e6  # bytes of all of them together
+ROOM = 64e6  # bytes of all of them together; the store has the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +92,8 @@ class Job:
         self.before = before
 
     def _note(self, said: dict[str, Any]) -> None:
-        for step, terms in said["curve"]:
-            if step == 0:
-                self.curve = {}
-            for name, value in terms.items():
-                self.curve.setdefault(name, []).append(value)
+        steps = said["curve"]
+        self.curve = {name: [step[name] for step in steps] for name in steps[0]} if steps else {}
         self.at = tuple(said["at"])
 
     def stop(self) -> None:
@@ -211,10 +208,8 @@ def _watch(place: str) -> None:
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(job.share, words)
     button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop-{place}")
-    curve = {name: list(values) for name, values in job.curve.items()}
-    if curve and at is not None and not job.before:
-        shortest = min(map(len, curve.values()))
-        st.plotly_chart(convergence({name: values[:shortest] for name, values in curve.items()}), key=f"growing-{time.monotonic_ns()}")
+    if job.curve and at is not None and not job.before:
+        st.plotly_chart(convergence(job.curve), key=f"growing-{time.monotonic_ns()}")
 
 
 def remembered(task: Task) -> fc.Result | None:

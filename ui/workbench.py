@@ -16,8 +16,9 @@ from .words import sorry
 
 @dataclass(frozen=True)
 class Shown:
-    """What is on the page: the result, the one before it on the same corpus, and whether the sliders have moved since."""
+    """What is on the page: what was asked, the result, the one before it on the same corpus, and whether the sliders have moved since."""
 
+    task: runs.Task | None  # none for a run that somebody shares
     result: fc.Result
     previous: fc.Result | None
     moved: bool
@@ -52,4 +53,4 @@ def workbench() -> Shown:
         st.warning(why)
     earlier: runs.Task | None = state.get("asked before")
     previous = runs.remembered(earlier) if earlier is not None else None
-    return Shown(result, previous, asked.key != task.key)
+    return Shown(asked, result, previous, asked.key != task.key)

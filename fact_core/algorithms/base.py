@@ -30,10 +30,11 @@ from ..constraints import Constraints
 from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError, unknown
 from ..graph import GraphWeights, edges_to
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..newcomers import Newcomers
 from ..parameters import Param, Scale, declared, param
 from ..problem import Problem
+from ..products import times
 from .starts import Start
 
 Factors: TypeAlias = dict[str, np.ndarray]
@@ -108,8 +109,10 @@ class Algorithm:
     budget: ClassVar[int] = 200  # steps of a run by default
     warm_up: ClassVar[int] = 30  # steps each of several starts gets before only the best goes on
     blocks: ClassVar[tuple[str, ...]] = ()  # the unknowns, in the order one step updates them
+    repeatable: ClassVar[tuple[str, ...]] = ()  # the blocks whose products do not change with them: cheap to update again
     multiplicative: ClassVar[bool] = True  # every update moves each entry against its partial derivative
     monotone: ClassVar[bool] = True  # no update can raise the objective, by proof
+    clusters_are_classes: ClassVar[bool] = False  # it finds the classes it is told of, so their number is that of the clusters
     parameters: ClassVar[tuple[Param, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -171,6 +174,10 @@ class Algorithm:
     def place(self, problem: Problem, factors: Factors, new: Newcomers) -> np.ndarray:
         """Coordinates of documents that were not there, everything else held; on the scale of :meth:`embedding`."""
         raise NotImplementedError
+
+    def error(self, problem: Problem, factors: Factors, terms: dict[str, float]) -> float:
+        """‖what is approximated − its approximation‖, from the terms of the objective at the end."""
+        return float(np.sqrt(max(terms["fit"], 0.0)))
 
     # What every method has ------------------------------------------------------------------------------------------------
 
@@ -250,23 +257,28 @@ def share_of_labels() -> Any:
 
 def multiplied(V: np.ndarray, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """V ∘ numerator / denominator."""
-    return V * (numerator / np.maximum(denominator, FLOOR))
+    ratio = np.maximum(denominator, FLOOR)
+    if ratio.shape != V.shape:
+        return V * (numerator / ratio)
+    np.divide(numerator, ratio, out=ratio)
+    return np.multiply(V, ratio, out=ratio)
 
 
 def column_lengths(V: np.ndarray) -> np.ndarray:
     """‖v₁‖ … ‖v_k‖ as a row; 1 for a column of zeros, which has no scale to remove."""
-    c = np.sqrt((V * V).sum(axis=-2, keepdims=True))
-    return np.where(c > 0, c, 1.0)
+    c = np.sqrt(np.einsum("...ij,...ij->...j", V, V)[..., None, :])
+    return np.where(c > 0, c, c.dtype.type(1))
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> Any:
     """tr(AᵀB)."""
-    return (A * B).sum(axis=(-2, -1))
+    return np.einsum("...ij,...ij->...", A, B)
 
 
 def smoothness(problem: Problem, V: np.ndarray) -> Any:
     """tr(VᵀLV)."""
-    return inner(V, problem.D * V - problem.smooth(V))
+    LV = problem.D * V
+    return inner(V, np.subtract(LV, problem.smooth(V), out=LV))
 
 
 def least_squares(G: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -286,3 +298,9 @@ def rooted(V: np.ndarray, b: np.ndarray, plus: np.ndarray, minus: np.ndarray) ->
 def combination(problem: Problem, W: np.ndarray) -> np.ndarray:
     """X·W: concepts as combinations of documents."""
     return times(problem.X, W)
+
+
+def residual(problem: Problem, H: np.ndarray, G: np.ndarray) -> float:
+    """‖A − HGᵀ‖, A the kernel."""
+    square = problem.K.squared_norm - 2 * inner(G, problem.K @ H) + inner(H.T @ H, G.T @ G)
+    return float(np.sqrt(max(square, 0.0)))

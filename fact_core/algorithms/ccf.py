@@ -22,8 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assign import Assign
-from ..kernel import scale_columns, times
+from ..kernel import scale_columns
 from ..problem import Problem
+from ..products import times
 from .base import Factors, Family, Needs, Products, algorithm, multiplied, rooted, share_of_labels
 from .cf import CF
 from .starts import Start, seeds
@@ -45,6 +46,7 @@ class CCF(CF):
     assign = Assign.COSINE
     starts = (Start.SEEDED, Start.RANDOM, Start.KMEANS)
     blocks = ("Z", "W")
+    repeatable = ("Z",)
 
     share: float = share_of_labels()
 

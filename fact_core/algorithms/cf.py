@@ -57,6 +57,7 @@ class CF(Algorithm):
     weightings = tuple(Weighting)
     starts: ClassVar[tuple[Start, ...]] = (Start.RANDOM, Start.KMEANS)
     blocks: ClassVar[tuple[str, ...]] = ("V", "W")
+    repeatable: ClassVar[tuple[str, ...]] = ("V",)  # KW changes with W
     pulled: ClassVar[tuple[str, str] | tuple[()]] = ()  # what :meth:`pull` adds above and below, as it is written
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:

@@ -27,9 +27,9 @@ from ..constraints import Constraints
 from ..corpus.model import Corpus, Matrix
 from ..errors import FactScopeError
 from ..graph import GraphWeights, edges_to, nearest, squared_lengths
-from ..kernel import times
 from ..parameters import Scale, param
 from ..problem import Problem, once
+from ..products import times
 from .base import Factors, Family, Needs, Newcomers, Products, Ratio, algorithm, inner, rooted, share_of_labels
 from .cf import CF
 from .starts import Start

@@ -53,6 +53,7 @@ class GDCF(CF):
     assign = Assign.COSINE
     starts = (Start.SEEDED, Start.RANDOM, Start.KMEANS)
     blocks = ("V", "W", "B")
+    repeatable = ("V", "B")
 
     beta1: float = param(0.5, symbol="β₁", low=0.0, high=1e3, scale=Scale.LOG, doc="weight of the graph term", published=(0.5,))
     beta2: float = param(0.1, symbol="β₂", low=0.0, high=1e3, scale=Scale.LOG, doc="weight of the known classes", published=(0.1,))

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..assign import Assign
 from ..graph import GraphWeights
-from ..kernel import times
 from ..parameters import Scale, param
 from ..problem import Problem
+from ..products import times
 from .base import Factors, Needs, Newcomers, Products, Ratio, Work, algorithm, column_lengths, least_squares, multiplied, smoothness
 from .nmf import NMF
 

@@ -42,6 +42,7 @@ class LabelPropagation(Algorithm):
     kernels = False
     weightings = (Weighting.NONE,)
     multiplicative = False
+    clusters_are_classes = True
 
     share: float = share_of_labels()
     alpha: float = param(0.5, symbol="α", low=0.01, high=0.99, doc="how far labels reach over the graph", published=(0.99,))
@@ -62,6 +63,9 @@ class LabelPropagation(Algorithm):
         B, mu = f["B"], (1 - self.alpha) / self.alpha
         off = B - problem.supervision.indicator
         return {"graph": inner(B, B - normalised(problem.graph) @ B), "labels": mu * inner(off, off)}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        return float(np.linalg.norm(f["B"] - problem.supervision.indicator))
 
     def embedding(self, problem: Problem, f: Factors) -> np.ndarray:
         return f["B"]

@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..assign import Assign
-from ..kernel import times
 from ..problem import Problem
+from ..products import times
 from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm
 from .starts import Start, truncated_svd
 

@@ -18,8 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..kernel import Weighting, times
+from ..kernel import Weighting
 from ..problem import Problem
+from ..products import times
 from .base import (
     Algorithm,
     Factors,
@@ -51,7 +52,7 @@ class NMF(Algorithm):
     kernels = False
     weightings = tuple(Weighting)
     starts = (Start.RANDOM, Start.KMEANS, Start.NNDSVD)
-    blocks = ("V", "U")
+    blocks = repeatable = ("V", "U")
 
     def start(self, problem: Problem, rng: np.random.Generator, kind: Start = Start.RANDOM) -> Factors:
         if kind is Start.KMEANS:

@@ -35,6 +35,7 @@ from .base import (
     combination,
     inner,
     least_squares,
+    residual,
 )
 from .starts import Start, indicator
 
@@ -61,6 +62,7 @@ class PSPt(Algorithm):
     budget = 500  # the fourth root makes small steps: on TDT2 accuracy is 0.83 after 200 and 0.96 after 500
     warm_up = 10**9  # whole runs, the lowest objective kept
     blocks = ("P", "s")
+    repeatable = ("s",)
 
     eta: float = param(0.8, symbol="η", low=0.0, high=1.0, doc="share of the fit; the rest goes to orthogonality", published=(0.8,))
     scaling: str = param("balanced", symbol="scaling", choices=("balanced", "paper"), doc="scale of the two terms")
@@ -112,6 +114,10 @@ class PSPt(Algorithm):
         )
         off = PP - np.eye(problem.k)
         return {"fit": alpha * fit, "orthogonality": beta * inner(off, off)}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        P, S = f["P"], np.diag(f["s"])
+        return residual(problem, P @ S, P)
 
     def embedding(self, problem: Problem, f: Factors) -> np.ndarray:
         return f["P"]

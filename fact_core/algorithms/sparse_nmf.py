@@ -18,9 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..kernel import times
 from ..parameters import param
 from ..problem import Problem
+from ..products import times
 from .base import Factors, Products, Ratio, algorithm, column_lengths, inner
 from .nmf import NMF
 
@@ -94,6 +94,9 @@ class SparseNMF(NMF):
     def terms(self, problem: Problem, f: Factors, given: Products) -> dict[str, np.ndarray]:
         V, XtU, UU = f["V"], given["XtU"], given["UU"]
         return {"fit": 0.5 * (problem.K.trace / scale(problem) ** 2 - 2 * inner(V, XtU) + inner(V.mT @ V, UU))}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        return scale(problem) * float(np.sqrt(max(2 * terms["fit"], 0.0)))
 
 
 def scale(problem: Problem) -> float:

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..assign import Assign
 from ..problem import Problem
-from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm, combination
+from .base import Algorithm, Factors, Family, Newcomers, Products, algorithm, combination, residual
 from .starts import Start
 
 
@@ -49,6 +49,9 @@ class Spectral(Algorithm):
 
     def terms(self, problem: Problem, f: Factors, given: Products) -> dict[str, float]:
         return {"cut": problem.K.trace - f["eigenvalues"].sum()}
+
+    def error(self, problem: Problem, f: Factors, terms: dict[str, float]) -> float:
+        return residual(problem, f["H"] * f["eigenvalues"], f["H"])
 
     def embedding(self, problem: Problem, f: Factors) -> np.ndarray:
         return f["H"]

@@ -117,12 +117,20 @@ class Corpus:
         random: int | None = None,
         at_most: int | None = None,
         seed: int = 0,
+        sample: float | None = None,
+        draw: int = 0,
     ) -> Corpus:
         """The documents of some classes: those named, of a size between two bounds, the largest few, or some at random.
 
         Several conditions narrow each other in that order. ``at_most`` then keeps that many documents of each class,
-        drawn with the seed. Weights keep the document frequencies of the whole corpus.
+        drawn with the seed. Weights keep the document frequencies of the whole corpus. ``sample`` is a share of all these
+        documents, whatever their class, drawn with the seed ``draw``; it needs no classes.
         """
+        if sample is not None:
+            every = self.select(
+                classes, largest=largest, min_size=min_size, max_size=max_size, random=random, at_most=at_most, seed=seed
+            )  # fmt: skip
+            return every.take(sample_rows(len(every), sample, draw))
         if all(v is None for v in (classes, largest, min_size, max_size, random, at_most)):
             return self
         if self.labels is None:
@@ -273,6 +281,13 @@ def as_weighting(weighting: TermWeighting | str) -> TermWeighting:
         return TermWeighting(weighting)
     except ValueError:
         raise unknown("term weighting", weighting, [w.value for w in TermWeighting]) from None
+
+
+def sample_rows(n: int, share: float, seed: int) -> np.ndarray:
+    """The rows of a share of n documents, two at least, in their order."""
+    if not 0 < share <= 1:
+        raise FactScopeError(f"The share of the documents must be more than 0 and at most 1, not {share:g}.")
+    return np.sort(np.random.default_rng([seed, n]).choice(n, max(2, round(share * n)), replace=False))
 
 
 def unit_rows(X: Matrix) -> Matrix:

@@ -45,6 +45,26 @@ def cluster_sizes(sizes: np.ndarray, clusters: Sequence[str]) -> go.Figure:
     return _bars(sizes, clusters, [colour(c) for c in range(len(sizes))], "cluster")
 
 
+def class_purity(table: np.ndarray, classes: Sequence[str], clusters: Sequence[str]) -> go.Figure:
+    """What each cluster is made of: the shares of the classes (`table` is classes × clusters), the largest one written out."""
+    share = table / np.maximum(table.sum(axis=0, keepdims=True), 1)
+    top = share.argmax(axis=0)
+    figure = go.Figure()
+    for c, name in enumerate(classes):
+        figure.add_bar(
+            x=[text(n) for n in clusters], y=share[c], name=text(name), marker_color=colour(c), customdata=table[c],
+            hovertemplate="cluster %{x}<br>" + text(name) + "<br>%{customdata} documents, %{y:.1%}<extra></extra>",
+        )  # fmt: skip
+    for i, name in enumerate(clusters):
+        if table[:, i].sum():
+            figure.add_annotation(x=text(name), y=1, text=f"{share[top[i], i]:.0%}", showarrow=False, yanchor="bottom", font={"size": 11})
+    finish(figure, x="cluster", y="share of the cluster", height=400, barmode="stack", showlegend=True)
+    figure.update_layout(legend={"y": -0.22, "yanchor": "top", "x": 0.5, "xanchor": "center"})
+    figure.update_xaxes(type="category")
+    figure.update_yaxes(range=[0, 1.08], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    return figure
+
+
 def class_sizes(sizes: np.ndarray, classes: Sequence[str], chosen: Sequence[bool] | None = None) -> go.Figure:
     """Documents in each class; those that are not chosen are pale."""
     chosen = [True] * len(sizes) if chosen is None else chosen

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from .style import SEQUENTIAL, colour, finish, text
 
@@ -30,6 +31,24 @@ def curves(objectives: Mapping[str, np.ndarray], relative: bool = False) -> go.F
     finish(figure, x="step", y="above its lowest value, relative" if relative else "objective", height=400)
     figure.update_layout(showlegend=True)
     figure.update_yaxes(type="log", exponentformat="power")
+    return figure
+
+
+def curves_apart(objectives: Mapping[str, np.ndarray]) -> go.Figure:
+    """The objective of several runs, each in a panel with its own axis (LCCF figure 3); the start, far above, is left to zooming out."""
+    figure = make_subplots(1, len(objectives), subplot_titles=[text(n) for n in objectives], horizontal_spacing=0.28 / len(objectives))
+    for i, (name, values) in enumerate(objectives.items()):
+        shown = np.asarray(values, dtype=float)
+        figure.add_scatter(
+            x=np.arange(len(shown)), y=shown, name=text(name), line={"color": colour(i), "width": 2.5}, mode="lines", showlegend=False,
+            hovertemplate="step %{x}<br>%{y:.5g}<extra>" + text(name) + "</extra>", row=1, col=i + 1,
+        )  # fmt: skip
+        after = shown[1:] if len(shown) > 1 else shown
+        spread = float(after.max() - after.min()) or abs(float(after.max())) or 1.0
+        figure.update_yaxes(range=[after.min() - 0.05 * spread, after.max() + 0.05 * spread], nticks=6, automargin=True, row=1, col=i + 1)
+        figure.update_xaxes(range=[0, max(len(shown) - 1, 1)], row=1, col=i + 1)
+    finish(figure, x="step", height=320)
+    figure.update_yaxes(title_text="objective", row=1, col=1)
     return figure
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -44,9 +45,41 @@ def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: np.n
         1, len(panels), specs=[[{"type": "xy" if flat else "scene"} for _ in panels]], subplot_titles=[text(p.title) for p in panels],
         horizontal_spacing=0.08 if flat else 0.02,
     )  # fmt: skip
+    _add_points(figure, panels, titles, documents, first=1)
+    finish(figure, height=560)
+    if flat:
+        figure.update_xaxes(automargin=True, zeroline=False, gridcolor="rgba(127,136,148,0.25)")
+        figure.update_yaxes(automargin=True, zeroline=False, gridcolor="rgba(127,136,148,0.25)")
+    figure.update_layout(legend={"y": -0.16 if flat else -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "itemsizing": "constant"})
+    if shown_of is not None and shown_of > len(titles):
+        note = f"showing {len(titles):,} of {shown_of:,} documents"
+        figure.add_annotation(text=note, x=1, y=1.06, xref="paper", yref="paper", showarrow=False, xanchor="right")
+    return figure
+
+
+def affinity_and_coordinates(
+    A: np.ndarray, classes: Sequence[str], sizes: np.ndarray, panels: Sequence[Points], titles: Sequence[str], documents: np.ndarray
+) -> go.Figure:
+    """The NMF-PSPt figure whole: the affinity ordered by class, then what each method makes of it, under one camera."""
+    letters = [f"({letter}) {name}" for letter, name in zip("abcdefgh", ["affinity", *(p.title for p in panels)], strict=False)]
+    figure = make_subplots(
+        1, len(panels) + 1, specs=[[{"type": "xy"}, *({"type": "scene"} for _ in panels)]], subplot_titles=[text(t) for t in letters],
+        horizontal_spacing=0.02,
+    )  # fmt: skip
+    figure.add_trace(_heat(A, showscale=False), 1, 1)
+    _class_borders(figure, classes, sizes, row=1, col=1)
+    figure.update_xaxes(showticklabels=False, row=1, col=1)  # the same names as beside it, and the panel is small
+    _add_points(figure, panels, titles, documents, first=2)
+    finish(figure, height=420)
+    figure.update_layout(legend={"y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "itemsizing": "constant"})
+    return figure
+
+
+def _add_points(figure: go.Figure, panels: Sequence[Points], titles: Sequence[str], documents: np.ndarray, first: int) -> None:
+    flat = panels[0].places.shape[1] == 2
     hover = [text(t) for t in titles]
     seen: set[str] = set()
-    for column, panel in enumerate(panels, start=1):
+    for column, panel in enumerate(panels, start=first):
         for name, rows, marker in _groups(panel.colouring, 5 if flat else 4):
             trace = {"x": panel.places[rows, 0], "y": panel.places[rows, 1], "mode": "markers", "marker": marker}
             trace |= {"name": text(name), "legendgroup": name, "showlegend": bool(name) and name not in seen}
@@ -73,36 +106,36 @@ def coordinates(panels: Sequence[Points], titles: Sequence[str], documents: np.n
                 row=1,
                 col=column,
             )
-    finish(figure, height=560)
-    if flat:
-        figure.update_xaxes(automargin=True, zeroline=False, gridcolor="rgba(127,136,148,0.25)")
-        figure.update_yaxes(automargin=True, zeroline=False, gridcolor="rgba(127,136,148,0.25)")
-    figure.update_layout(legend={"y": -0.16 if flat else -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "itemsizing": "constant"})
-    if shown_of is not None and shown_of > len(titles):
-        note = f"showing {len(titles):,} of {shown_of:,} documents"
-        figure.add_annotation(text=note, x=1, y=1.06, xref="paper", yref="paper", showarrow=False, xanchor="right")
-    return figure
 
 
 def affinity(A: np.ndarray, classes: Sequence[str], sizes: np.ndarray, shown_of: int | None = None) -> go.Figure:
     """The affinity of the documents, ordered by class, as a heat map; `sizes` are the classes' numbers of rows."""
-    edges = np.concatenate([[0], np.cumsum(sizes)])
-    figure = go.Figure(
-        go.Heatmap(
-            z=A, colorscale=SEQUENTIAL, colorbar={"title": {"text": "affinity", "side": "right"}, "thickness": 12},
-            hovertemplate="%{y}, %{x}<br>affinity %{z:.3f}<extra></extra>",
-        )
-    )  # fmt: skip
-    for edge in edges[1:-1] - 0.5:
-        figure.add_vline(edge, line={"color": "#D55E00", "width": 1.5})
-        figure.add_hline(edge, line={"color": "#D55E00", "width": 1.5})
+    figure = go.Figure(_heat(A))
+    _class_borders(figure, classes, sizes)
     finish(figure, height=480)
-    ticks = {"tickvals": (edges[:-1] + edges[1:] - 1) / 2, "ticktext": [text(c) for c in classes], "showgrid": False, "constrain": "domain"}
-    figure.update_xaxes(title_text="documents, by class", **ticks)
-    figure.update_yaxes(title_text="documents, by class", autorange="reversed", scaleanchor="x", automargin=True, **ticks)
+    figure.update_xaxes(title_text="documents, by class")
+    figure.update_yaxes(title_text="documents, by class")
     if shown_of is not None and shown_of > len(A):
         figure.update_layout(title={"text": f"showing {len(A):,} of {shown_of:,} documents", "font": {"size": 12}})
     return figure
+
+
+def _heat(A: np.ndarray, showscale: bool = True) -> go.Heatmap:
+    return go.Heatmap(
+        z=A, colorscale=SEQUENTIAL, showscale=showscale, colorbar={"title": {"text": "affinity", "side": "right"}, "thickness": 12},
+        hovertemplate="%{y}, %{x}<br>affinity %{z:.3f}<extra></extra>",
+    )  # fmt: skip
+
+
+def _class_borders(figure: go.Figure, classes: Sequence[str], sizes: np.ndarray, **where: Any) -> None:
+    """Lines between the classes of a square matrix and their names beside it."""
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    for edge in edges[1:-1] - 0.5:
+        figure.add_vline(edge, line={"color": "#D55E00", "width": 1.5}, **where)
+        figure.add_hline(edge, line={"color": "#D55E00", "width": 1.5}, **where)
+    ticks = {"tickvals": (edges[:-1] + edges[1:] - 1) / 2, "ticktext": [text(c) for c in classes], "showgrid": False, "constrain": "domain"}
+    figure.update_xaxes(**ticks, **where)
+    figure.update_yaxes(autorange="reversed", scaleanchor="x", automargin=True, **ticks, **where)
 
 
 def _camera(panels: int) -> dict[str, dict[str, float]]:

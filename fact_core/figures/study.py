@@ -14,6 +14,7 @@ from .style import NEUTRAL, SEQUENTIAL, colour, finish, text
 
 SCORES = {
     "accuracy": "accuracy", "nmi": "NMI", "ari": "ARI", "purity": "purity", "silhouette": "silhouette", "cut": "cut",
+    "coherence": "coherence",
     "objective": "objective", "steps": "steps", "seconds": "seconds",
 }  # fmt: skip
 MARKS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")

@@ -218,7 +218,7 @@ def start(
     job = job_of(study, corpus, owner)
     if job.running:
         return job
-    if owner and sum(other.running for other in jobs(owner)) >= limit("jobs"):
+    if owner and sum(not other.status().over for other in jobs(owner)) >= limit("jobs"):
         raise FactScopeError(f"{limit('jobs'):.0f} of your studies are at work, as many as one person may have here; stop one or wait.")
     (job.folder / "corpus.npz").unlink(missing_ok=True)  # a file may have changed since
     if corpus is not None:

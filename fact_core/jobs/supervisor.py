@@ -6,6 +6,7 @@ none is computed once it is kept.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -16,11 +17,13 @@ from typing import Any, Protocol
 from ..corpus import load_corpus
 from ..errors import FactScopeError
 from ..store import Claim, Store, read_corpus, save_corpus
+from ..store.files import put
 from ..study import Cell, Study, address
 from . import lock
 from .job import Job, State
 from .pool import OFTEN, Event, Pool
 
+RESERVE = "reserve"  # a file that is given up when the disk is full, so that there is room to say so
 ATTEMPTS = 3  # at a cell whose worker dies
 
 
@@ -65,7 +68,7 @@ class Supervisor:
         self.study = Study.from_json(self.said["study"])
         self.store = Store(job.home)
         self.cells = self.study.cells()
-        self.began = time.time()
+        self.began, self.since = time.time(), time.monotonic()  # a clock may jump: it says when, and never how long
         self.heard: float | None = None  # when the first worker said something: what came before is no measure of its speed
         self.done, self.computed, self.steps, self.shown = 0, 0.0, 0, 0.0
         self.running: dict[int, tuple[int, int]] = {}  # cell → steps done, steps in total
@@ -74,17 +77,23 @@ class Supervisor:
         self.later: dict[int, float] = {}  # cells somebody else is at, and when to ask again
 
     def run(self) -> None:
-        self.show(State.RUNNING)
         try:
+            put(self.job.folder / RESERVE, lambda file: file.write(b"\0" * 2**15))
+            self.show(State.RUNNING)
             state = self.work()
         except FactScopeError as error:
-            self.show(State.FAILED, str(error))
+            (self.job.folder / RESERVE).unlink(missing_ok=True)
+            with contextlib.suppress(FactScopeError):  # then the log alone has it
+                log(str(error))
+                self.show(State.FAILED, str(error))
         else:
+            (self.job.folder / RESERVE).unlink(missing_ok=True)
             self.show(state)
             if state is State.FINISHED and not self.said["upload"]:
                 (self.job.folder / "corpus.npz").unlink(missing_ok=True)  # its name finds it again
         finally:
-            self.store.release(self.job.id)
+            with contextlib.suppress(FactScopeError):  # a claim ends with its owner anyway
+                self.store.release(self.job.id)
 
     def work(self) -> State:
         if self.job.stopping:
@@ -157,7 +166,7 @@ class Supervisor:
     def note(self, kind: str, number: int, what: Any) -> None:
         if number not in self.running:
             return
-        self.heard = self.heard or time.time()
+        self.heard = self.heard or time.monotonic()
         if kind == "progress":
             self.steps += what[0] - self.running[number][0]
             self.running[number] = what
@@ -186,9 +195,9 @@ class Supervisor:
         if state is State.RUNNING and time.monotonic() - self.shown < OFTEN:
             return
         self.shown = time.monotonic()
-        seconds = time.time() - self.began
+        seconds = time.monotonic() - self.since
         started = self.computed + sum(done / total for done, total in self.running.values() if total)
-        speed = started / (time.time() - self.heard) if self.heard is not None and started > 0.5 else None
+        speed = started / max(time.monotonic() - self.heard, 1e-9) if self.heard is not None and started > 0.5 else None
         rest = len(self.cells) - self.done - len(self.failures) - (started - self.computed)
         self.job.write("progress.json", {
             "state": state, "cells": len(self.cells), "done": self.done, "steps": self.steps, "seconds": seconds,

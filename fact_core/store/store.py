@@ -168,14 +168,14 @@ class Store:
 
         put(to, write) if isinstance(to, Path) else write(to)
 
-    def arrays(self, address: str) -> Arrays | None:
-        """Factors, clusters and the objective by term; None if they are not here (any more)."""
+    def arrays(self, address: str, *only: str) -> Arrays | None:
+        """Factors, clusters and the objective by term, or `only` some of them; None if they are not here (any more)."""
         file = self._file(address)
         if not file.exists():
             return None
         try:
             with np.load(file, allow_pickle=False) as arrays:
-                return dict(arrays)
+                return {name: arrays[name] for name in only or arrays.files}
         except BROKEN:
             self._set_aside(file)
             with self._db() as db:

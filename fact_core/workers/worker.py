@@ -72,14 +72,13 @@ class Worker:
             while len(self.corpora) > KEPT:
                 self.corpora.popitem(last=False)
         self.corpora.move_to_end(key)
-        number, curve, last = about["task"], [], 0.0
+        number, last = about["task"], 0.0
 
         def note(at: Progress) -> None:
-            nonlocal curve, last
-            curve.append([at.iterate.step, at.iterate.terms])
+            nonlocal last
             if (now := time.monotonic()) - last >= OFTEN:
-                send(self.outbox, {"say": "progress", "task": number, "at": [at.done, at.total, at.start], "curve": curve})
-                curve, last = [], now
+                send(self.outbox, {"say": "progress", "task": number, "at": [at.done, at.total, at.start], "curve": list(at.history)})
+                last = now
 
         result = fit(self.corpora[key], about["method"], progress=note, cancelled=lambda: number in self.unwanted, **about["settings"])
         return taken_apart(result)

@@ -1,0 +1,364 @@
+"""What keeps a server standing: limits, estimates, workers, logs, sharing, the doctor."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+import scipy.sparse as sp
+from corpus_files import TEXTS, image, reasons, zipped
+from streamlit.testing.v1 import AppTest
+
+import fact_core as fc
+from fact_core import doctor, limits, log, memory
+from fact_core.__main__ import main
+from fact_core.algorithms import algorithms
+from fact_core.answers import on, put_together, taken_apart, weight
+from fact_core.corpus import load_corpus, read_upload
+from fact_core.estimate import check, check_umap
+from fact_core.jobs import State, jobs, start
+from fact_core.store.shares import opened, share, shares, take_back
+from fact_core.study import Method, Study, describe
+from fact_core.tabular import documents_csv, frame_csv
+from fact_core.workers import Crew, Stopped
+from tests.helpers import small_corpus, told
+
+ROOT = Path(__file__).parent.parent
+APP = str(ROOT / "app.py")
+
+
+@pytest.fixture(scope="module")
+def crew():
+    found = Crew(1)
+    yield found
+    found.close()
+
+
+# Limits
+
+
+def test_every_setting_is_read_in_one_place_and_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    for name, setting in limits.SETTINGS.items():
+        monkeypatch.delenv(setting.variable, raising=False)
+        usual = limits.limit(name)
+        assert f"| `{setting.variable}` | {setting.usual or '–'} | {setting.public or '–'} |" in document
+        monkeypatch.setenv("FACTSCOPE_PUBLIC", "1")
+        assert not usual or limits.limit(name) <= usual
+        monkeypatch.setenv(setting.variable, "7")
+        assert limits.limit(name) == 7
+        monkeypatch.setenv(setting.variable, "rather a lot")
+        with pytest.raises(fc.FactScopeError, match=setting.variable):
+            limits.limit(name)
+        monkeypatch.delenv(setting.variable)
+        monkeypatch.delenv("FACTSCOPE_PUBLIC")
+
+
+def test_memory_is_never_more_than_is_free(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FACTSCOPE_MEMORY", "1000TB")
+    assert memory.budget() <= psutil.virtual_memory().total
+    monkeypatch.setattr(memory, "CONTAINER", tmp_path)
+    for name, value in (("memory.max", 2e9), ("memory.current", 1.5e9), ("memory.stat", "")):
+        (tmp_path / name).write_text(f"{value:.0f}\n" if value else "anon 3\ninactive_file 100000000\n")
+    assert memory.free() == 6e8
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.free() == pytest.approx(psutil.virtual_memory().available, rel=0.2)
+
+
+def test_a_public_server_names_no_paths_and_opens_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "secret.txt"
+    file.write_text("\n".join(TEXTS))
+    assert len(load_corpus(file)) == 6
+    monkeypatch.setenv("FACTSCOPE_PUBLIC", "1")
+    for source in (file, "/etc", "../../etc/passwd", str(tmp_path)):
+        with pytest.raises(fc.FactScopeError) as refused:
+            load_corpus(source)
+        assert str(tmp_path) not in str(refused.value).replace(str(source), "")
+    monkeypatch.setenv("FACTSCOPE_HOME", str(file))
+    assert str(tmp_path) not in doctor.writable().said
+
+
+def test_images_and_links_are_counted_out_before_they_cost_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FACTSCOPE_PIXELS", "100")
+    pictures = {f"{i}.png": image(np.random.default_rng(i).integers(0, 255, (9, 9))) for i in range(3)}
+    corpus = read_upload("x.zip", zipped(pictures | {"large.png": image(np.zeros((40, 40)))}))
+    assert reasons(corpus) == {"an image of too many pixels": 1}
+    assert len(corpus) == 3
+
+
+# Memory before the crash
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "sparse"),
+    [
+        ("nmf", {}, True), ("lccf", {}, True), ("cf", {"kernel": "poly2", "weighting": "ncw"}, True), ("rcf", {}, True),
+        ("rcf", {"keep": 0}, True), ("lccf", {}, False), ("semi_lccf", {"share": 0.3}, True), ("spectral", {}, True),
+    ],
+)  # fmt: skip
+def test_estimates_hold_and_are_not_far_off(method: str, settings: dict, sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((1500, 3000), density=0.01, rng=rng, format="csr") if sparse else rng.random((1500, 300))
+    labels = np.arange(1500) % 5
+    settings = settings | {"n_clusters": 5, "max_iter": 2, "restarts": 3}
+    fc.fit(small_corpus(), method, **{k: v for k, v in settings.items() if k not in {"n_clusters"}})  # imports are no part of a run
+    corpus = fc.from_matrix(X, labels=labels)
+    tracemalloc.start()
+    fc.fit(corpus, method, **settings)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    estimate = sum(check(corpus, method, settings).values())
+    assert peak < estimate, (peak, estimate)
+    assert estimate < 12 * peak, (peak, estimate)
+
+
+def test_what_does_not_fit_is_told_with_what_would(monkeypatch: pytest.MonkeyPatch, crew: Crew) -> None:
+    corpus = small_corpus(n=600, m=40)
+    monkeypatch.setenv("FACTSCOPE_MEMORY", "4MB")
+    kinds = (("cf", {"kernel": "rbf"}, "or the linear kernel would fit"), ("lccf", {}, r"about \d+ documents would fit"))
+    for method, settings, fits in kinds:
+        with pytest.raises(fc.FactScopeError, match=fits) as refused:
+            crew.fit(corpus, method, settings)
+        assert "4 MB may be used" in str(refused.value)
+    number = int(str(refused.value).split("about ")[1].split()[0])
+    assert 10 < number < 600
+    check(corpus.take(np.arange(number)), "lccf", {})  # as many really fit
+    with pytest.raises(fc.FactScopeError, match="principal components"):
+        check_umap(5000)
+    assert main(["run", "--corpus", "digits", "--algorithm", "lccf"]) == 2
+
+
+# Workers
+
+
+@pytest.mark.parametrize("key", [*algorithms(), "LCCF-NCW", "NC-PSPt"])
+def test_a_worker_finds_what_fit_finds(key: str, crew: Crew) -> None:
+    corpus = small_corpus(n=40)
+    settings = {"max_iter": 15, "seed": 3, **({"restarts": 2} if key != "kmeans" else {})}
+    here, there = fc.fit(corpus, key, **settings), crew.fit(corpus, key, settings)
+    np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
+    np.testing.assert_array_equal(there.labels, here.labels)
+    np.testing.assert_allclose(there.embedding, here.embedding, atol=1e-10)
+    np.testing.assert_allclose(there.basis, here.basis, atol=1e-10)
+    assert (there.options, there.warnings, there.scores) == (here.options, here.warnings, here.scores)
+    assert there.algorithm == here.algorithm
+    np.testing.assert_array_equal(there.supervised, here.supervised)
+    graph = here.problem.S
+    if graph is not None:
+        np.testing.assert_allclose(abs(there.problem.S - graph).max(), 0, atol=1e-12)
+    np.testing.assert_allclose(there.problem.K @ np.ones((40, 1)), here.problem.K @ np.ones((40, 1)))
+    np.testing.assert_allclose(there.place(corpus.matrix[:2]).embedding, here.place(corpus.matrix[:2]).embedding, rtol=1e-6, atol=1e-9)
+
+
+def test_pairs_travel_and_mistakes_come_back_as_sentences(crew: Crew) -> None:
+    corpus = small_corpus(n=40)
+    pairs = [[0, 3, "must"], [0, 1, "cannot"]]
+    assert list(crew.fit(corpus, "rcf", {"constraints": pairs, "max_iter": 5}).supervised) == [0, 1, 3]
+    with pytest.raises(fc.FactScopeError, match="between 1 and the number of documents"):
+        crew.fit(corpus, "cf", {"n_clusters": 99})
+    with pytest.raises(RuntimeError, match="TypeError"):  # ours stay loud
+        crew.fit(corpus, "cf", {"progress": "a keyword no page gives"})
+    assert len(crew.fit(corpus, "cf", {"max_iter": 3}).labels) == 40
+
+
+def test_a_run_is_stopped_ended_by_the_clock_and_waits_in_line(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, long = small_corpus(n=60), {"max_iter": 10**6, "restarts": 1}
+    begun, stop = threading.Event(), threading.Event()
+    found: list[fc.Result] = []
+    steps: list[int] = []
+
+    def note(said: dict) -> None:
+        steps.append(said["at"][0])
+        begun.set()
+
+    run = threading.Thread(target=lambda: found.append(crew.fit(corpus, "lccf", long, note=note, stopped=stop.is_set)))
+    run.start()
+    assert begun.wait(60)
+    line: list[int] = []
+    with pytest.raises(Stopped):
+        crew.fit(corpus, "nmf", {}, stopped=lambda: len(line) > 2, line=line.append)
+    assert line[0] == 1
+    stop.set()
+    run.join(60)
+    assert found[0].stopped == "cancelled"
+    assert 0 < len(found[0].history) < 10**6
+    assert steps == sorted(steps)
+    monkeypatch.setenv("FACTSCOPE_TIME", "0.5")
+    with pytest.raises(fc.FactScopeError, match=r"ended after .* at step \d+ of 1000000; about \d+ steps would fit"):
+        crew.fit(corpus, "lccf", long)
+
+
+def test_studies_have_the_same_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path))
+    monkeypatch.setenv("FACTSCOPE_TIME", "0.5")
+    monkeypatch.setenv("FACTSCOPE_JOBS", "1")
+    study = Study("gaussians", (Method("lccf"), Method("kmeans")), options={"max_iter": 10**6, "restarts": 1})
+    job = start(study, workers=1, owner="me")
+    with pytest.raises(fc.FactScopeError, match="1 of your studies"):
+        start(Study("gaussians", (Method("nmf"),)), owner="me")
+    end = time.monotonic() + 60
+    while not (at := job.status()).over and time.monotonic() < end:
+        time.sleep(0.05)
+    assert at.state is State.FINISHED
+    assert "longest a run may take" in at.failures["lccf, seed 0"]
+    assert set(job.rows()["method"]) == {"kmeans"}
+    assert len(jobs("me")) == 1
+
+
+def test_a_result_shared_by_two_people_shows_each_their_own_documents() -> None:
+    X = small_corpus().matrix
+    mine, theirs = (fc.corpus.model.assemble("x", X, weighting="none", titles=[f"{who} {i}" for i in range(24)]) for who in ("my", "your"))  # type: ignore[attr-defined]
+    assert mine.fingerprint == theirs.fingerprint
+    result = fc.fit(mine, "nmf", n_clusters=3, max_iter=5)
+    again = on(result, theirs)
+    assert again.corpus.titles[0] == "your 0"
+    assert on(result, mine) is result
+    np.testing.assert_array_equal(again.embedding, result.embedding)
+    assert weight(result) >= sum(f.nbytes for f in result.factors.values())
+
+
+def test_taken_apart_is_json_and_arrays_of_numbers() -> None:
+    for key, method in algorithms().items():
+        corpus = small_corpus()
+        result = fc.fit(corpus, key, max_iter=3, **told(method, 24, 3))
+        about, arrays = taken_apart(result)
+        about = json.loads(json.dumps(about))
+        assert all(a.dtype.kind in "fiu" for a in arrays.values())
+        again = put_together(corpus, key, told(method, 24, 3), about, arrays)
+        np.testing.assert_array_equal(again.objective, result.objective)
+
+
+# Spreadsheets, words, logs
+
+
+def test_cells_that_begin_like_formulas() -> None:
+    names = ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "  =cmd|x", "＝1", "fine"]
+    frame = pd.DataFrame({"name": names, "value": [-1.5] * 8 + [float("nan")]})
+    lines = frame_csv(frame).splitlines()
+    again = pd.read_csv(io.StringIO(frame_csv(frame)))
+    assert list(again["name"][:8]) == [f"'{name}" for name in frame["name"][:8]]
+    assert again["name"][8] == "fine"
+    assert list(again["value"][:8]) == [-1.5] * 8
+    assert lines[-1] == "fine,"
+    corpus = fc.corpus.model.assemble("x", small_corpus().matrix, weighting="none", titles=["=HYPERLINK(1)"] * 24, labels=["@a", "-b"] * 12)  # type: ignore[attr-defined]
+    table = pd.read_csv(io.StringIO(documents_csv(fc.fit(corpus, "nmf", n_clusters=2, max_iter=2), ["=1", "+2"])))
+    assert all(str(cell)[0] not in "=+-@" for cell in [*table.columns, *table["title"], *table["class"]])
+
+
+def test_words_of_people_are_no_markdown() -> None:
+    from ui.words import plain
+
+    for words in ("**a**", "_a_", "[a](b)", "![a](b)", "<b>", "$x$", "~~a~~", "`a`", "a\\b", "&lt;", "# a", "- a", "1. a"):
+        assert plain(words) != words
+        assert plain(words).replace("\\", "").replace("\u2060", "") == words.replace("\\", "")
+    for words in (":smile:", ":red[a]", ":material/home:", "https://a.b", "www.a.b", "a@b.c"):
+        assert "\u2060" in plain(words)
+    for words in ("scipy-docs", "3 files: not text", "A sentence, with (brackets) and 3.5 numbers."):
+        assert plain(words) == words
+    assert plain("a\n\n# b") == "a # b"
+
+
+def test_logs_have_no_words_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FACTSCOPE_LOG", str(tmp_path / "log"))
+    log.event("upload", documents=3, name="My secret diary, page 1", method="LCCF-NCW", seconds=0.123456, list=[1, "two words"], none=None)
+    try:
+        raise ValueError("the text of a document")
+    except ValueError as error:
+        log.failure("broke", error)
+    first, second = (json.loads(line) for line in (tmp_path / "log").read_text().splitlines())
+    assert (first["documents"], first["method"], first["seconds"]) == (3, "LCCF-NCW", 0.1235)
+    assert first["name"] == "(23 characters)"
+    assert second["error"] == "ValueError"
+    assert second["places"][0].startswith("test_holds.py:")
+    assert "secret" not in (tmp_path / "log").read_text()
+    assert 'document"' not in (tmp_path / "log").read_text()
+    monkeypatch.setenv("FACTSCOPE_LOG", str(tmp_path / "no" / "such" / "folder"))
+    log.event("nothing happens")
+
+
+# Sharing
+
+
+def test_a_share_shows_the_run_until_it_is_taken_back(tmp_path: Path) -> None:
+    corpus = read_upload("mine.txt", "\n".join(TEXTS).encode())
+    result = fc.fit(corpus, "nmf", n_clusters=2, max_iter=5)
+    run = describe(result, "nmf", {"n_clusters": 2, "max_iter": 5})
+    token = share(tmp_path, result, run, "me", {1: "animals"})
+    again, it = opened(tmp_path, token)
+    assert list(again.corpus.documents) == TEXTS
+    np.testing.assert_array_equal(again.labels, result.labels)
+    np.testing.assert_allclose(again.basis, result.basis)
+    assert it.names == {"1": "animals"}
+    assert "me" not in (tmp_path / "shared" / f"{token}.json").read_text().split('"owner": "')[1][:64]
+    assert [s.token for s in shares(tmp_path, "me")] == [token]
+    assert shares(tmp_path, "you") == []
+    take_back(tmp_path, token, "you")
+    assert opened(tmp_path, token)
+    take_back(tmp_path, token, "me")
+    for wrong in (token, "", "../../etc/passwd", "x" * 32):
+        with pytest.raises(fc.FactScopeError, match="no such shared run"):
+            opened(tmp_path, wrong)
+
+
+def test_two_browsers_share_on_purpose_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ui.runs
+
+    monkeypatch.setattr(ui.runs, "PATIENCE", 100.0)
+    words = ("iron silver", "red green")
+    rows = "label,text\n" + "\n".join(f"{'ab'[i % 2]},{words[i % 2]} {'xyz'[i % 3]}y{i % 4}a" for i in range(20))
+
+    def visitor(**parameters: str) -> AppTest:
+        app = AppTest.from_file(APP, default_timeout=60)
+        for key, value in parameters.items():
+            app.query_params[key] = value
+        return app
+
+    mine = visitor(corpus="mine.csv (uploaded)", method="kmeans")
+    mine.session_state["uploads"] = {"mine.csv (uploaded)": (("mine.csv", rows.encode()),)}
+    mine.run()
+    assert not mine.exception, mine.exception
+    theirs = visitor(corpus="mine.csv (uploaded)", method="kmeans").run()
+    assert "mine.csv (uploaded)" not in theirs.selectbox(key="corpus").options
+    theirs.switch_page("pages/history.py").run()
+    assert not any("mine" in str(table.value) for table in theirs.dataframe)
+    next(t for t in mine.toggle if t.label.startswith("Whoever")).set_value(True)
+    mine.run()
+    token = mine.code[0].value.split("shared=")[1]
+    looking = visitor(shared=token).run()
+    assert not looking.exception, looking.exception
+    assert any(m.label == "Accuracy" for m in looking.metric)
+    assert not [b for b in looking.button if b.label == "Run"]
+    next(t for t in mine.toggle if t.label.startswith("Whoever")).set_value(False)
+    mine.run()
+    late = visitor(shared=token).run()
+    assert "no such shared run" in late.error[0].value
+
+
+# The doctor
+
+
+def test_the_doctor_says_what_to_do(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("FACTSCOPE_SCHEDULER", raising=False)
+    monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path / "home"))
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"]
+    assert {"installation", "data folder", "store", "Chrome", "cluster", "workers"} <= {c["name"] for c in found["checks"]}
+    assert all(check.ok for check in doctor.health())
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path / "file" / "home"))
+    monkeypatch.setenv("FACTSCOPE_DATA", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("FACTSCOPE_SCHEDULER", "tcp://127.0.0.1:1")
+    monkeypatch.setattr(doctor, "workers", doctor.room)
+    assert main(["doctor", "--url", "http://127.0.0.1:1"]) == 1
+    said = capsys.readouterr().out
+    for words in ("BAD  store", "FACTSCOPE_HOME", "BAD  data folder", "BAD  cluster", "BAD  server", "make run", "4 things to see to"):
+        assert words in said, said
