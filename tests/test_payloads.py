@@ -141,7 +141,7 @@ def test_every_page_and_field(page: Page, address: str) -> None:
     field(page, "Its name")
     field(page, "Paste a text", "textarea")
     go(page, "Explore")  # where the name is seen again, in the figures
-    for title in ("Compare", "Coordinates", "Constraints", "Sensitivity", "Paper tables", "History"):
+    for title in ("Compare", "Coordinates", "Constraints", "Sensitivity", "Paper tables", "Learn", "History"):
         go(page, title)
     field(page, "Find")
 
