@@ -18,11 +18,12 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .algorithms.base import Algorithm, Factors, Products
 from .algorithms.starts import Start
 from .problem import Problem
-from .threads import limited, threads
+from .threads import limited, one_blas_thread, threads
 
 WINDOW = 20  # steps over which the relative change is compared with the tolerance
 STACKED = 2**17  # numbers in the largest factor of a stack of starts: with more, a step no longer stays in the caches
@@ -242,16 +243,17 @@ def solve(
             raise Cancelled
 
     try:
-        best = runs[0]
-        if len(runs) > 1:
-            size = _stack_size(algorithm, starts)
-            groups = [Group(algorithm, problem, starts[i : i + size], runs[i : i + size], solver) for i in range(0, len(runs), size)]
-            in_parallel(groups, tell, lambda group, tell: group.advance(warm + 1, tol, done, tell))
-            best = min(runs, key=lambda run: run.objective)
-            group = groups[best.number // size].left_to(best)
-        else:
-            group = Group(algorithm, problem, starts, runs, solver)
-        group.advance(max_iter + 1 - len(best.history), tol, done, tell)
+        with one_blas_thread if sp.issparse(problem.X) else nullcontext():
+            best = runs[0]
+            if len(runs) > 1:
+                size = _stack_size(algorithm, starts)
+                groups = [Group(algorithm, problem, starts[i : i + size], runs[i : i + size], solver) for i in range(0, len(runs), size)]
+                in_parallel(groups, tell, lambda group, tell: group.advance(warm + 1, tol, done, tell))
+                best = min(runs, key=lambda run: run.objective)
+                group = groups[best.number // size].left_to(best)
+            else:
+                group = Group(algorithm, problem, starts, runs, solver)
+            group.advance(max_iter + 1 - len(best.history), tol, done, tell)
     except Cancelled:
         best = min((run for run in runs if run.history), key=lambda run: run.objective)
         best.stopped = Stopped.CANCELLED
@@ -387,7 +389,7 @@ def in_parallel(groups: list[Group], tell: Tell, work: Callable[[Group, Tell], N
     for thread in helpers:
         thread.start()
     try:
-        with limited(1) if helpers else nullcontext():
+        with limited(1 if helpers else threads()), one_blas_thread if helpers else nullcontext():
             until_empty(tell)
         for thread in helpers:
             while thread.is_alive():
