@@ -28,10 +28,11 @@ from .threads import limited, one_blas_thread, threads
 WINDOW = 20  # steps over which the relative change is compared with the tolerance
 STACKED = 2**17  # numbers in the largest factor of a stack of starts: with more, a step no longer stays in the caches
 
-CALM = 20  # steps before the accelerated solver extrapolates: they choose the valley, and haste there chooses a poor one
-REPEATS = (10, 5)  # of a cheap update, in those steps and afterwards
+CALM = 6  # steps before the accelerated solver extrapolates: they choose the valley, and haste there chooses a poor one
+REPEATS = (8, 4)  # of a cheap update, in those steps and afterwards
 SPEED, FASTEST = 0.5, 3.0  # share of the last move that is added to it: at first, and at most
 FASTER, SLOWER = 1.1, 0.5  # how that share grows while the objective falls, and what is left of it when it rose
+SHARES = (1, 0.5, 0.25, 0.125, 0)  # of a plain step, tried one after another when nothing else lowers the objective
 KEPT = 0.5  # of an entry, at least, when it is extrapolated: what multiplication brought near zero it hardly brings back
 
 
@@ -145,7 +146,8 @@ def accelerated(algorithm: Algorithm, problem: Problem, f: Factors, step: int = 
 
     A block whose costly products do not change with it is updated several times with the same products (Gillis and Glineur 2012). Then
     each factor goes on in the direction of its last move, no entry below half of itself (after Ang and Gillis 2019). Where the objective
-    would rise, that is left out; where it still would, the plain step is taken. One set of products a step, one more for each refusal.
+    would rise, that is left out; where it still would, the plain step or a part of it is taken. One set of products a step, one more for
+    each refusal.
     """
     first = algorithm.blocks[0]
 
@@ -174,7 +176,12 @@ def accelerated(algorithm: Algorithm, problem: Problem, f: Factors, step: int = 
                 rose = _rose(there[3], value, rounding)
         if rose.any():
             plain = algorithm.normalise(problem, _updated(algorithm, problem, f, given, 1)[0])
-            there = looked_at(_chosen(rose, plain, there[0]))
+            for share in SHARES:  # normalising may lift the objective again, even after a plain step
+                part = plain if share == 1 else {name: a + share * (plain[name] - a) for name, a in f.items()}
+                there = looked_at(_chosen(rose, part, there[0]))
+                rose = _rose(there[3], value, rounding)
+                if not rose.any():
+                    break
         momentum = Momentum(calm, speed, fastest)
         f, given, terms, value = there
         step += 1
