@@ -1,6 +1,7 @@
 """Choose k and λ without labels: what several runs on parts of the documents agree about."""
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -8,13 +9,13 @@ import streamlit as st
 import fact_core as fc
 from fact_core.algorithms import Needs, algorithms
 from fact_core.corpus import Corpus
-from fact_core.figures import consensus_matrix, correlation_bars, criterion_curves, setting_map
 from fact_core.jobs import Job
 from fact_core.parameters import Param
 from fact_core.presets import PRESETS
-from fact_core.selection import CRITERIA, MEANING, RUNS, SHARE, correlations, evidence_of, judged, selection_study, tunable, usual_values
+from fact_core.selection import CRITERIA, MEANING, RUNS, SHARE, evidence_of, judged, selection_study, tunable, usual_values
 from fact_core.study import CLUSTERS, Study
-from ui import links
+from fact_core.tabular import frame_csv
+from ui import figures, links
 from ui.controls import unavailable
 from ui.corpus import Origin, corpus_in_sidebar, origin_of
 from ui.jobs import follow, where_it_runs
@@ -71,14 +72,19 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     criterion = links.choice("Criterion", {name: name for name in known}, known[0], "choose.criterion", help="What the curves show.")
     st.caption(MEANING[criterion])
     left, right = st.columns([3, 2], gap="medium")
-    left.plotly_chart(criterion_curves(table, criterion, symbol, chosen), key=f"choose curves {criterion}")
-    right.plotly_chart(consensus_matrix(evidence.consensus(chosen), len(corpus)), key="choose consensus")
+    of = partial(figures.of_evidence, study=job.study, evidence=evidence, origin=origin)
+    with left:
+        figures.show(of("criterion", criterion=criterion), f"choose curves {criterion}")
+    with right:
+        figures.show(of("consensus"), "choose consensus")
     right.caption("How often each two documents are together at the suggested setting: clear blocks are clusters found again and again.")
     if p is not None and table["value"].nunique() > 1:
-        left.plotly_chart(setting_map(table, criterion, symbol, chosen), key=f"choose map {criterion}")
+        with left:
+            figures.show(of("setting-map", criterion=criterion), f"choose map {criterion}")
     if corpus.labels is not None:
         left, right = st.columns(2, gap="medium")
-        left.plotly_chart(correlation_bars(correlations(table)), key="choose correlations")
+        with left:
+            figures.show(of("criteria"), "choose correlations")
         left.caption("This corpus has classes, so it can be said how each criterion would have done; the suggestion does not see them.")
         best, here = table.iloc[int(table["accuracy"].argmax())], found.row["accuracy"]
         right.metric(
@@ -88,7 +94,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
         right.caption(f"The best in hindsight is {best['accuracy']:.3f}, at {at}. Means over the runs.")
     with st.expander("All settings"):
         st.dataframe(table.rename(columns={"value": symbol or "value"}), hide_index=True, key="choose table")
-    st.download_button("Settings as CSV", lambda: table.to_csv(index=False), "settings.csv", icon=":material/download:")
+    st.download_button("Settings as CSV", lambda: frame_csv(table), "settings.csv", icon=":material/download:")
 
 
 corpus = corpus_in_sidebar()

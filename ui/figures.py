@@ -19,6 +19,7 @@ from fact_core.report.captions import caption
 from fact_core.report.files import MIME, as_file
 from fact_core.report.kinds import Drawn, Material
 from fact_core.report.source import Source, names_of
+from fact_core.selection import Evidence
 from fact_core.study import Method, Study
 
 from . import points, report
@@ -79,6 +80,12 @@ def of_study(name: str, study: Study, rows: pd.DataFrame, origin: Origin | None,
     """A figure or table of the rows of a study."""
     upload = origin.whole if origin is not None and origin.upload else None
     return Made(Source(name, study, _chosen(view)), Material(rows=rows, study=study), upload)
+
+
+def of_evidence(name: str, study: Study, evidence: Evidence, origin: Origin | None, **view: Any) -> Made:
+    """A figure of what a selection study says."""
+    upload = origin.whole if origin is not None and origin.upload else None
+    return Made(Source(name, study, _chosen(view)), Material(evidence=evidence, study=study), upload)
 
 
 def of_curves(study: Study, objectives: Mapping[str, np.ndarray], origin: Origin | None, **view: Any) -> Made:
