@@ -10,7 +10,7 @@ PORT ?= 8501
 # The papers' corpora, when they stand beside the project; tests that need them are skipped otherwise.
 export FACTSCOPE_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: run setup test lint docs bench browser clean
+.PHONY: run setup test lint docs bench load browser clean
 
 run: setup
 	@echo "FactScope: http://$(HOST):$(PORT)"
@@ -54,6 +54,10 @@ docs: $(VENV)/.test
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# Thirty visitors for three minutes while two studies run.
+load: $(VENV)/.test
+	$(BIN)/python -m benchmarks.load
 
 clean:
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache build *.egg-info tests/artefacts

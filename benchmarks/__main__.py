@@ -22,9 +22,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="rows as JSON instead of text")
     parser.add_argument("--million", action="store_true", help="only a million documents of 100 terms: minutes, and some 10 GB")
     parser.add_argument("--documents", type=int, default=1_000_000, metavar="N", help="another number of documents for --million")
+    parser.add_argument("--made-up-graph", action="store_true", help="with --million: spare the search for neighbours")
     options = parser.parse_args()
     if options.million:
-        large.report(options.documents)
+        large.report(options.documents, not options.made_up_graph)
         return
     folder = Path(os.environ.get("FACTSCOPE_DATA") or "nowhere")
     found = {name: fc.load_corpus(file) for name in ("Reuters21578", "TDT2", "ORL") if (file := folder / f"{name}.mat").exists()}

@@ -23,7 +23,7 @@ from .threads import split, threads
 
 DIGITS = 12  # similarities equal to so many digits are ties: rounding differs between blocks, documents do not
 BLOCK = 2**24  # numbers held at once by the blockwise search (128 MB)
-EXACT = 2e11  # multiplications of an exact search: a minute or two
+EXACT = 5e10  # multiplications of an exact search: half a minute on two cores
 DIRECTIONS = 64  # of the data, in which neighbours are searched for approximately
 CANDIDATES = 30  # nearest there, compared exactly: with fewer a quarter of the neighbours is missed
 SAMPLE = 100  # documents whose true neighbours are looked up to estimate the recall

@@ -1,6 +1,7 @@
 """Choose k and λ without labels: what several runs on parts of the documents agree about."""
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -8,20 +9,16 @@ import streamlit as st
 import fact_core as fc
 from fact_core.algorithms import Needs, algorithms
 from fact_core.corpus import Corpus
-from fact_core.figures import consensus_matrix, correlation_bars, criterion_curves, setting_map
 from fact_core.jobs import Job
 from fact_core.parameters import Param
 from fact_core.presets import PRESETS
-from fact_core.report.kinds import Drawn
-from fact_core.selection import CRITERIA, MEANING, RUNS, SHARE, correlations, evidence_of, judged, selection_study, tunable, usual_values
+from fact_core.selection import CRITERIA, MEANING, RUNS, SHARE, evidence_of, judged, selection_study, tunable, usual_values
 from fact_core.study import CLUSTERS, Study
 from fact_core.tabular import frame_csv
 from ui import figures, links
 from ui.controls import unavailable
 from ui.corpus import Origin, corpus_in_sidebar, origin_of
 from ui.jobs import follow, where_it_runs
-
-CONSENSUS = "How often each two documents are together at the suggested setting: clear blocks are clusters found again and again."
 
 
 def asked(corpus: Corpus, origin: Origin) -> Study:
@@ -75,23 +72,19 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     criterion = links.choice("Criterion", {name: name for name in known}, known[0], "choose.criterion", help="What the curves show.")
     st.caption(MEANING[criterion])
     left, right = st.columns([3, 2], gap="medium")
-    about, C = f"{job.study.title}: {criterion}. {MEANING[criterion]}", evidence.consensus(chosen)
+    of = partial(figures.of_evidence, study=job.study, evidence=evidence, origin=origin)
     with left:
-        curves = Drawn(criterion_curves(table, criterion, symbol, chosen), table)
-        figures.show_alone(curves, "selection", f"choose curves {criterion}", about)
-        if p is not None and table["value"].nunique() > 1:
-            heat = Drawn(setting_map(table, criterion, symbol, chosen), table)
-            figures.show_alone(heat, "selection-map", f"choose map {criterion}", about)
+        figures.show(of("criterion", criterion=criterion), f"choose curves {criterion}")
     with right:
-        together = Drawn(consensus_matrix(C, len(corpus)), pd.DataFrame(C))
-        figures.show_alone(together, "consensus", "choose consensus", f"{job.study.title}: {CONSENSUS}")
-        st.caption(CONSENSUS)
+        figures.show(of("consensus"), "choose consensus")
+    right.caption("How often each two documents are together at the suggested setting: clear blocks are clusters found again and again.")
+    if p is not None and table["value"].nunique() > 1:
+        with left:
+            figures.show(of("setting-map", criterion=criterion), f"choose map {criterion}")
     if corpus.labels is not None:
         left, right = st.columns(2, gap="medium")
-        done = correlations(table)
         with left:
-            bars = Drawn(correlation_bars(done), pd.DataFrame({"criterion": list(done), "correlation": list(done.values())}))
-            figures.show_alone(bars, "correlations", "choose correlations", f"{job.study.title}: rank correlation with accuracy")
+            figures.show(of("criteria"), "choose correlations")
         left.caption("This corpus has classes, so it can be said how each criterion would have done; the suggestion does not see them.")
         best, here = table.iloc[int(table["accuracy"].argmax())], found.row["accuracy"]
         right.metric(

@@ -18,7 +18,7 @@ from ui import figures, links
 from ui.corpus import Origin, corpus_in_sidebar, corpus_names, origin_of
 from ui.jobs import HERE, follow, where_it_runs
 from ui.kept import open_in_explore
-from ui.words import sorry
+from ui.words import plain, sorry
 
 FIRST = ["LCCF", "LCCF-NCW", "NMF"]
 
@@ -118,7 +118,7 @@ with st.sidebar:
     run = st.button("Run", type="primary", icon=":material/play_arrow:", width="stretch") or st.session_state.pop("sweep now", False)
     scheduler = where_it_runs()
 heading, popover = st.columns([3, 1], vertical_alignment="center")
-heading.subheader(study.title if study.methods else "Sensitivity", anchor=False)
+heading.subheader(plain(study.title) if study.methods else "Sensitivity", anchor=False)
 with popover.popover("Figures of the papers", icon=":material/menu_book:", width="stretch"):
     for name, (title, *_) in FIGURES.items():
         st.button(title, on_click=ask_for, args=(name,), width="stretch", key=f"figure {name}")

@@ -69,6 +69,19 @@ def opened(page: Page, address: str, path: str = "") -> Page:
     return page
 
 
+MENUS = {"Sensitivity": "Studies", "Choose k and λ": "Studies", "Paper tables": "Studies", "History": "Yours", "Report": "Yours"}
+
+
+def visit(page: Page, name: str) -> None:
+    """Go to a page by the bar of pages, or by one of its menus."""
+    bar = page.get_by_test_id("stTopNav")
+    if name in MENUS:
+        bar.get_by_text(MENUS[name], exact=True).click()
+        page.get_by_text(name, exact=True).last.click()
+    else:
+        bar.get_by_role("link", name=name).click()
+
+
 def metric(page: Page, label: str) -> float:
     found = page.locator('[data-testid="stMetric"]', has_text=label).first
     return float(found.locator('[data-testid="stMetricValue"]').inner_text().replace(",", ""))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 import fact_core as fc
-from fact_core.report.kinds import KINDS, Drawn, Material
+from fact_core.corpus.model import sample_rows
+from fact_core.report.kinds import KINDS, Drawn, Material, Needs
 from fact_core.report.source import Source, material
+from fact_core.selection import Evidence, selection_study, tunable
 from fact_core.study import Method, Study, rows, run_cell, selected
 
 SHORT = {"max_iter": 30, "restarts": 1}
@@ -27,6 +33,7 @@ _SWEEP = Study(
 )
 _TABLE = Study("three-topics", (Method("KM"), Method("GNMF", SHORT)), draws=(2, 3), seeds=(0, 1), title="GNMF, table 2")
 _RCF = Study("three-topics", (Method("RCF", {"n_clusters": 3, "share": 0.2, **SHORT}),), axes={"links": ["both", "must", "cannot"]})
+_SELECTION = selection_study("three-topics", "LCCF", [2, 3], [1.0, 100.0], runs=3, options=SHORT)
 
 SOURCES: dict[str, Source] = {
     "convergence": _runs("convergence", "three-topics", "LCCF"),
@@ -52,6 +59,10 @@ SOURCES: dict[str, Source] = {
     "sensitivity": Source("sensitivity", _SWEEP, {"axis": "lam", "score": "nmi"}),
     "heat-map": Source("heat-map", _SWEEP, {"x": "lam", "y": "p"}),
     "scores-against-k": Source("scores-against-k", _TABLE, {"table": "gnmf-2"}),
+    "criterion": Source("criterion", _SELECTION, {"criterion": "agreement"}),
+    "setting-map": Source("setting-map", _SELECTION),
+    "consensus": Source("consensus", _SELECTION),
+    "criteria": Source("criteria", _SELECTION),
     "scores": _runs("scores", "three-topics", "KM", "CF"),
     "paper-table": Source("paper-table", _TABLE, {"table": "gnmf-2"}),
 }
@@ -64,16 +75,39 @@ def _corpus(name: str) -> fc.Corpus:
     return fc.load_corpus(name)
 
 
-def _rows(study: Study, _: object) -> object:
-    cells = study.cells()
-    return rows(cells, [run_cell(cell, _corpus(study.corpus), arrays=False)[0] for cell in cells])  # type: ignore[index]
+class _Done:
+    """A finished job, as far as figures ask."""
+
+    def __init__(self, study: Study):
+        self.study = study
+
+    def rows(self) -> pd.DataFrame:
+        cells = self.study.cells()
+        return rows(cells, [run_cell(cell, _corpus(self.study.corpus), arrays=False)[0] for cell in cells])  # type: ignore[index]
+
+
+def _evidence(study: Study) -> Evidence:
+    """What the runs of a selection study say, without a job."""
+    corpus, found, labellings = _corpus(study.corpus), [], dict[Any, dict[int, np.ndarray]]()
+    for cell in study.cells():
+        run, arrays = run_cell(cell, corpus)  # type: ignore[misc]
+        setting = cell.point["n_clusters"], cell.point["lam"]
+        every = np.full(len(corpus), -1)
+        every[sample_rows(len(corpus), cell.select["sample"], cell.select["draw"])] = arrays["labels"]
+        labellings.setdefault(setting, {})[cell.seed] = every
+        found.append(
+            {"k": setting[0], "value": setting[1], "seed": cell.seed} | {n: run.scores[n] for n in ("cut", "silhouette", "accuracy")}
+        )
+    return Evidence(tunable(study.methods[0].name), len(corpus), pd.DataFrame(found), labellings)
 
 
 @cache
 def made(name: str) -> Material:
     source = SOURCES[name]
     whole = _corpus(source.study.corpus)
-    return material(source, _rows, whole=selected(whole, {}))  # type: ignore[arg-type]
+    if source.about.needs is Needs.EVIDENCE:
+        return Material(corpus=whole, evidence=_evidence(source.study), study=source.study)
+    return material(source, lambda study, _: _Done(study), whole=selected(whole, {}))  # type: ignore[arg-type,return-value]
 
 
 @cache

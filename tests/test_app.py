@@ -87,6 +87,18 @@ def test_every_method_runs_on_explore(name: str) -> None:
     assert not app.error
 
 
+def test_the_solver_is_a_choice_and_grey_where_there_is_nothing_to_accelerate() -> None:
+    app = opened(corpus="three-topics", method="cf", solver="accelerated", restarts="2", **{"cf.max_iter": "40"})
+    fast, plain = (
+        fc.fit(fc.load_corpus("three-topics"), "cf", max_iter=40, restarts=2, solver=s) for s in ("accelerated", "multiplicative")
+    )
+    assert metric(app, "Objective") == pytest.approx(fast.objective[-1], rel=1e-5)
+    assert fast.objective[-1] < plain.objective[-1]
+    app = opened(corpus="three-topics", method="kmeans", solver="accelerated")
+    assert next(s for s in app.selectbox if s.label == "Solver").disabled
+    assert not app.error
+
+
 @pytest.mark.parametrize("view", ["Concepts", "Documents", "Map"])
 def test_every_view_of_explore(view: str) -> None:
     app = opened(corpus="three-topics", view=view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser import metric, opened, picture, settle
+from browser import metric, opened, picture, settle, visit
 from playwright.sync_api import Browser, Page, expect
 
 import fact_core as fc
@@ -46,7 +46,7 @@ def test_a_sweep_survives_a_reload_and_a_click_opens_its_run(page: Page, address
     expected = [fc.fit(corpus, "lccf", lam=100.0, n_clusters=3, seed=s).objective[-1] for s in (0, 1)]
     assert any(found == pytest.approx(value, rel=1e-4) for value in expected)
     expect(page.get_by_text("The settings have changed")).to_have_count(0)  # the sliders are those of the run
-    page.get_by_role("link", name="History").click()
+    visit(page, "History")
     expect(page.get_by_text("LCCF against λ on gaussians")).to_be_visible(timeout=30_000)
     settle(page)
     page.get_by_role("button", name="Open", exact=True).last.click()
@@ -65,12 +65,12 @@ def test_two_people_at_once_progress_and_see_only_their_own(browser: Browser, ad
         file.write_text("\n".join(lines), encoding="utf-8")
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         opened(page, address, "sensitivity?sweep.methods=LCCF&sweep.x.lam=1,100&sweep.seeds=3")
-        page.get_by_role("link", name="Corpus").click()
+        visit(page, "Corpus")
         settle(page)
         page.locator('input[type="file"]').set_input_files(file)
         expect(page.locator("h3", has_text=who)).to_be_visible(timeout=60_000)
         settle(page)
-        page.get_by_role("link", name="Sensitivity").click()
+        visit(page, "Sensitivity")
         expect(page.locator("h3", has_text=f"on {who}")).to_be_visible(timeout=60_000)
         settle(page)
         people[who] = page
@@ -82,12 +82,12 @@ def test_two_people_at_once_progress_and_see_only_their_own(browser: Browser, ad
         finish(page)
     for who, page in people.items():
         other = "bob" if who == "ann" else "ann"
-        page.get_by_role("link", name="History").click()
+        visit(page, "History")
         expect(page.get_by_text(f"on {who}").first).to_be_visible(timeout=30_000)
         settle(page)
         picture(page, f"history-{who}")
         assert other not in page.inner_text("body")
-        page.get_by_role("link", name="Corpus").click()
+        visit(page, "Corpus")
         settle(page)
         page.locator('[data-testid="stSelectbox"]', has_text="Corpus").locator("input").click()
         page.wait_for_timeout(300)

@@ -19,6 +19,7 @@ from fact_core.report.captions import caption
 from fact_core.report.files import MIME, as_file
 from fact_core.report.kinds import Drawn, Material
 from fact_core.report.source import Source, names_of
+from fact_core.selection import Evidence
 from fact_core.study import Method, Study
 
 from . import points, report
@@ -81,6 +82,12 @@ def of_study(name: str, study: Study, rows: pd.DataFrame, origin: Origin | None,
     return Made(Source(name, study, _chosen(view)), Material(rows=rows, study=study), upload)
 
 
+def of_evidence(name: str, study: Study, evidence: Evidence, origin: Origin | None, **view: Any) -> Made:
+    """A figure of what a selection study says."""
+    upload = origin.whole if origin is not None and origin.upload else None
+    return Made(Source(name, study, _chosen(view)), Material(evidence=evidence, study=study), upload)
+
+
 def of_curves(study: Study, objectives: Mapping[str, np.ndarray], origin: Origin | None, **view: Any) -> Made:
     """The objectives of the runs of a study's first seed."""
     first = replace(study, seeds=study.seeds[:1])
@@ -139,30 +146,15 @@ def menu(made: Made, key: str, label: str = "Save") -> None:
             _saved(made, key)
 
 
-@st.fragment
-def show_alone(drawn: Drawn, name: str, key: str, caption: str) -> None:
-    """A figure of which no report knows how to make it again: with its downloads only."""
-    st.plotly_chart(drawn.figure, key=key)
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        popover = st.popover("Save", icon=":material/download:", type="tertiary", key=f"{key}.menu", on_change="rerun")
-    if popover.open:
-        with popover:
-            style_picker(key)
-            _downloads(drawn, name, key, caption, KINDS)
-
-
-def _downloads(drawn: Drawn, name: str, key: str, caption: str, kinds: Mapping[str, str]) -> None:
-    with st.container(horizontal=True, gap="small"):
-        for suffix, words in kinds.items():
-            data = partial(as_file, drawn, suffix, report.style(), caption=caption)
-            st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
-
-
 def _saved(made: Made, key: str) -> None:
     table = made.source.kind in ("scores", "paper-table")
     if not table:
         style_picker(key)
-    _downloads(made.drawn, made.source.kind, key, made.caption, {"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS)
+    style, name = report.style(), made.source.kind
+    with st.container(horizontal=True, gap="small"):
+        for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
+            data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
+            st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,
         type="primary",

@@ -100,7 +100,7 @@ def look(ax: Scene, layout: Any, traces: list[Any], size: float, scale: float, w
     for name in "xyz":
         axis = layout[f"{name}axis"]
         getattr(ax, f"set_{name}lim")(*extent(axis, [getattr(t, name) for t in traces]))
-        getattr(ax, f"set_{name}label")(words.plain(axis.title.text), fontsize=0.9 * size, labelpad=-6 * scale)
+        getattr(ax, f"set_{name}label")(words.plain(axis.title.text), fontsize=0.9 * size, labelpad=(-3 if name == "z" else -5) * scale)
         drawn = getattr(ax, f"{name}axis")
         drawn.set_pane_color((0.965, 0.965, 0.965, 1.0))
         drawn._axinfo["grid"].update(color=(0.82, 0.82, 0.82, 1.0), linewidth=0.5)

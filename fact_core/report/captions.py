@@ -21,7 +21,7 @@ SENTENCES = {
     "concepts": "Heaviest terms of the concepts {methods} finds in {corpus}",
     "basis-images": "Bases {methods} finds in {corpus}, each from nothing (black) to its largest value (white)",
     "bases": "Points of {corpus} by cluster, and the bases (diamonds) found by {methods}",
-    "coordinates": "Documents of {corpus} in the coordinates found by {methods}, coloured by {colour}",
+    "coordinates": "{affinity}ocuments of {corpus} in the coordinates found by {methods}, coloured by {colour}",
     "projection": "Documents of {corpus} in two dimensions ({projection} of the coordinates found by {methods}), coloured by {colour}",
     "affinity": "Affinity of the documents of {corpus}, ordered by class",
     "links": "Constraints among documents of {corpus}{propagated}: must-links blue, cannot-links orange",
@@ -30,6 +30,10 @@ SENTENCES = {
     "heat-map": "{score} of {methods} on {corpus} over {axes}: mean over {runs}",
     "scores-against-k": "{score} on {corpus} against the number of classes: mean over {runs}, bars of one standard deviation",
     "constraint-effect": "{score} of {methods} on {corpus} by the constraints used: mean over {runs}",
+    "criterion": "{criterion} of {methods} on {corpus} against k, a line for each value of the parameter; the suggested setting is ringed",
+    "setting-map": "{criterion} of {methods} on {corpus} over k and the parameter; the suggested setting is framed",
+    "consensus": "How often each two documents of {corpus} are together in the runs of {methods} at the suggested setting",
+    "criteria": "Rank correlation of each criterion with the accuracy of {methods} on {corpus}, over the settings",
     "paper-table": "{title}: recomputed beside what is printed",
 }
 NAMES = {"accuracy": "Accuracy", "nmi": "NMI", "ari": "ARI", "pca": "principal components", "umap": "UMAP", "concepts": "two concepts"}
@@ -47,7 +51,9 @@ def caption(source: Source, made: Material | None = None) -> str:
     words = {
         "methods": _joined(names), "corpus": study.corpus.removesuffix(" (uploaded)"), "runs": ", ".join(runs),
         "axes": _joined(symbols) or "k",
+        "criterion": str(view.get("criterion", "")).capitalize(),
         "score": NAMES.get(score, score.capitalize()), "title": study.title, "projection": NAMES.get(str(view.get("projection")), ""),
+        "affinity": "Affinity of the documents, ordered by class (a), and d" if view.get("affinity") else "D",
         "colour": view.get("colour") or "class", "propagated": " after propagation" if view.get("propagated") else " as given",
     }  # fmt: skip
     sentence = SENTENCES.get(source.kind, source.about.title + " of {methods} on {corpus}").format(**words)

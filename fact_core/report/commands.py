@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..commands import class_arguments, computed, plain, setting, writer
+from ..commands import class_arguments, finished, plain, setting, writer
 from ..errors import FactScopeError, unknown
 from ..figures.static import WIDTHS, Style
 from ..store import Store
@@ -69,7 +69,7 @@ def run_figure(options: argparse.Namespace) -> None:
         writer(path, *(f".{suffix}" for suffix in FILES))
     source, said, folder = asked(options)
     style = _style(options, said)
-    drawn, made = built(source, lambda study, corpus: computed(study, options, corpus), folder)
+    drawn, made = built(source, lambda study, corpus: finished(study, options, corpus), folder)
     if (sentence := changed(source, made)) is not None:
         print(sentence, file=sys.stderr)
     words = caption(source, made)
@@ -164,10 +164,11 @@ def _in_full(options: argparse.Namespace, view: dict[str, Any]) -> Source:
     for text in options.axis:
         name, values = setting(text, "--axis", "lam=1,10,100")
         axes[name] = [plain(v) for v in values.split(",") if v.strip()]
-    if axes and about.needs is not Needs.ROWS:
+    study_kind = about.needs in (Needs.ROWS, Needs.EVIDENCE)
+    if axes and not study_kind:
         raise FactScopeError(f"The figure “{about.name}” is no figure of a study, so it takes no --axis.")
     seeds = (options.seed or 0,) if options.seeds is None else tuple(range(options.seeds))
-    several = about.needs is Needs.ROWS or about.name == "scores"
+    several = study_kind or about.name == "scores"
     if options.seeds is not None and not several:
         raise FactScopeError(f"The figure “{about.name}” shows runs of one seed: give --seed.")
     drawn = options.random_classes is not None

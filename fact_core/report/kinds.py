@@ -22,6 +22,7 @@ from ..graph import GraphWeights
 from ..problem import graph_of
 from ..projection import Projection, ordered_affinity, projected, stratified
 from ..result import Result
+from ..selection import CRITERIA, Evidence, correlations, judged
 from ..study import Study, axis
 from ..tables import MEASURES, beside_printed
 
@@ -36,6 +37,7 @@ class Needs(str, Enum):
     RUN = "one run"
     RUNS = "one or more runs"
     ROWS = "the rows of a study"
+    EVIDENCE = "the runs of a selection study"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Material:
     names: Sequence[str] = ()  # of the runs
     rows: pd.DataFrame | None = None
     study: Study | None = None  # whose runs or rows they are
+    evidence: Evidence | None = None  # of a selection study
     objectives: Mapping[str, np.ndarray] = field(default_factory=dict)  # of runs whose other arrays are not at hand
 
     @property
@@ -487,6 +490,56 @@ def _means(rows: pd.DataFrame, axes: Sequence[str], score: str) -> pd.DataFrame:
     by = ["method", *(name for name in axes if name in rows)]
     found = rows[rows["score"] == score].groupby(by, sort=False, dropna=False)["value"].agg(["mean", "std", "count"]).reset_index()
     return found.rename(columns={"mean": score, "std": "sd", "count": "runs"})
+
+
+# Choosing k and λ ------------------------------------------------------------------------------------------------------------
+
+
+@_kind("criterion", "A criterion against k", Needs.EVIDENCE, criterion="score")
+def _criterion(m: Material, view: View) -> Drawn:
+    evidence, criterion = _chosen_by(m, view)
+    found = judged(evidence)
+    figure = figures.criterion_curves(evidence.table, criterion, _symbol(evidence), (found.k, found.value))
+    return Drawn(figure, evidence.table)
+
+
+@_kind("setting-map", "A criterion over k and the parameter", Needs.EVIDENCE, criterion="score")
+def _setting_map(m: Material, view: View) -> Drawn:
+    evidence, criterion = _chosen_by(m, view)
+    if evidence.parameter is None:
+        raise FactScopeError("This method has no parameter to choose, so there is no map over it.")
+    found = judged(evidence)
+    return Drawn(figures.setting_map(evidence.table, criterion, _symbol(evidence), (found.k, found.value)), evidence.table)
+
+
+@_kind("consensus", "How often each two documents are together", Needs.EVIDENCE)
+def _consensus(m: Material, view: View) -> Drawn:
+    evidence, _ = _chosen_by(m, {"criterion": "score"})
+    found = judged(evidence)
+    C = evidence.consensus((found.k, found.value))
+    return Drawn(figures.consensus_matrix(C, evidence.n), pd.DataFrame(C, columns=[str(i + 1) for i in range(len(C))]))
+
+
+@_kind("criteria", "Rank correlation of each criterion with accuracy", Needs.EVIDENCE)
+def _criteria(m: Material, view: View) -> Drawn:
+    evidence, _ = _chosen_by(m, {"criterion": "score"})
+    if "accuracy" not in evidence.table:
+        raise FactScopeError("Without classes there is no accuracy the criteria could go with.")
+    found = correlations(evidence.table)
+    return Drawn(figures.correlation_bars(found), pd.DataFrame({"criterion": list(found), "rank correlation": list(found.values())}))
+
+
+def _chosen_by(m: Material, view: View) -> tuple[Evidence, str]:
+    if m.evidence is None:
+        raise FactScopeError("Too few runs of this study are finished to judge by.")
+    known = [name for name in ("score", *CRITERIA) if name in m.evidence.table]
+    if view["criterion"] not in known:
+        raise unknown("criterion", view["criterion"], known)
+    return m.evidence, view["criterion"]
+
+
+def _symbol(evidence: Evidence) -> str:
+    return "" if evidence.parameter is None else evidence.parameter.symbol
 
 
 # Tables ----------------------------------------------------------------------------------------------------------------------

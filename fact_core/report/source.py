@@ -11,17 +11,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from ..corpus import Corpus, load_corpus
 from ..errors import FactScopeError
 from ..fit import fit
+from ..jobs import Job
 from ..presets import resolve
+from ..selection import evidence_of
 from ..store.corpora import read_corpus
 from ..study import Cell, Method, Run, Study, selected
 from .kinds import Drawn, Kind, Material, Needs, kind
 
-Rows = Callable[[Study, Corpus | None], pd.DataFrame]
+Work = Callable[[Study, Corpus | None], Job]  # a study and, where it was uploaded, its corpus → the finished job
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,19 @@ def corpus_of(source: Source, folder: Path | None = None) -> Corpus:
     return load_corpus(source.study.corpus, **source.study.reading)
 
 
-def material(source: Source, rows: Rows, folder: Path | None = None, whole: Corpus | None = None) -> Material:
-    """What the figure is drawn from, computed; `rows` computes those of a study."""
+def material(source: Source, work: Work, folder: Path | None = None, whole: Corpus | None = None) -> Material:
+    """What the figure is drawn from, computed; `work` does that for a study."""
     about, study = source.about, source.study
     if about.needs is Needs.ROWS:
         packed = corpus_of(source, folder) if source.corpus_file else None
-        return Material(corpus=packed, rows=rows(study, packed), study=study)
+        return Material(corpus=packed, rows=work(study, packed).rows(), study=study)
     whole = corpus_of(source, folder) if whole is None else whole
     if about.needs is Needs.CORPUS:
         return Material(corpus=selected(whole, {name: value for name, value in study.classes.items() if value is not None}))
+    if about.needs is Needs.EVIDENCE:
+        corpus = selected(whole, {name: value for name, value in study.classes.items() if value is not None})
+        job = work(study, whole if source.corpus_file else None)
+        return Material(corpus=corpus, evidence=evidence_of(job, len(corpus)), study=study)
     cells = study.cells()
     if about.needs is Needs.RUN and len(cells) != 1:
         raise FactScopeError(f"The figure “{about.name}” shows one run, and {len(cells)} were asked for.")
@@ -117,9 +121,9 @@ def names_of(source: Source, cells: Iterable[Cell]) -> list[str]:
     return [f"{n}, seed {c.seed}" if several else n for n, c in zip(names, cells, strict=True)]
 
 
-def built(source: Source, rows: Rows, folder: Path | None = None) -> tuple[Drawn, Material]:
+def built(source: Source, work: Work, folder: Path | None = None) -> tuple[Drawn, Material]:
     """The figure, and what it was drawn from."""
-    made = material(source, rows, folder)
+    made = material(source, work, folder)
     return source.about.draw(made, source.view), made
 
 
