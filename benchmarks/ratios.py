@@ -13,13 +13,13 @@ import numpy as np
 import fact_core as fc
 from fact_core.algorithms import Needs, configured
 from fact_core.algorithms.base import Factors
-from fact_core.graph import GraphWeights, neighbour_graph
+from fact_core.graph import neighbour_graph
 from fact_core.problem import Problem, graph_of, problem_of
 from fact_core.products import load
 from fact_core.solve import Solver, iterates, solve
 from fact_core.threads import threads
 
-from .large import step_time, zipf
+from .large import made_up, step_time, zipf
 from .measure import clock, median, taking_turns
 
 Ratio = dict[str, Any]
@@ -117,7 +117,7 @@ def of_size() -> list[Ratio]:
     problems = []
     for documents in (60_000, 120_000):
         corpus = zipf(documents, length=100)
-        problems.append(problem_of(corpus, 10, graph=graph_of(corpus, 5, GraphWeights.COSINE)))
+        problems.append(problem_of(corpus, 10, graph=made_up(documents)))
     load(problems[0].X, np.empty((60_000, 10)))
     found = []
     for method in ("gnmf", "lccf"):

@@ -82,7 +82,7 @@ def in_words(rows: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", default="LCCF-NCW,GNMF")
+    parser.add_argument("--methods", default="LCCF-NCW")
     parser.add_argument("--corpora", default=",".join(CORPORA))
     parser.add_argument("--seeds", default="0,1,2,3,4")
     parser.add_argument("--workers", type=int, default=1)

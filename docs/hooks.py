@@ -5,7 +5,6 @@ mkdocs calls the functions named on_…; the others make Markdown of one method 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import sys
@@ -16,6 +15,7 @@ from mkdocs.structure.files import File
 
 from fact_core.algorithms import Algorithm, Needs, algorithms
 from fact_core.estimators import options_of
+from fact_core.lessons.slips import SLIPS, Slip, slips_of
 from fact_core.presets import PRESETS
 
 NEEDS = {
@@ -80,7 +80,7 @@ def page(method: type[Algorithm]) -> str:
     wanted = [words for need, words in NEEDS.items() if need in method.needs]
     lines += [f"It needs {', and '.join(wanted)}.", ""] if wanted else []
     lines += ["## Problem and rules", "", module, ""]  # what is indented there are formulas, which Markdown leaves as they are
-    if found := slips_of(method.key):
+    if found := listed(slips_of(method.key)):
         lines += ["## Slips in the paper", "", *found, ""]
     lines += ["## Parameters", ""]
     if method.parameters:
@@ -106,22 +106,13 @@ def page(method: type[Algorithm]) -> str:
     return "\n".join(lines)
 
 
-def known_slips() -> tuple[Any, ...]:
-    """The slips as the lessons keep them, where there are lessons."""
-    try:
-        return importlib.import_module("fact_core.lessons.slips").SLIPS
-    except ModuleNotFoundError:
-        return ()
-
-
-def slips_of(key: str) -> list[str]:
-    return [with_mathml(f"* {s.place}: {s.printed}. Here: {s.here}. {s.why}") for s in known_slips() if key in s.methods]
+def listed(found: tuple[Slip, ...]) -> list[str]:
+    return [with_mathml(f"* {s.place}: {s.printed}. Here: {s.here}. {s.why}") for s in found]
 
 
 def slips() -> str:
     lines = ["# Slips in the papers", "", "Where a paper prints what cannot be meant, the methods here do what was meant. "
              "The file of each method says so at the rule concerned.", ""]  # fmt: skip
-    if found := known_slips():
-        lines += ["| paper | place | printed | here | why |", "|---|---|---|---|---|"]
-        lines += [with_mathml(f"| {s.paper} | {s.place} | {s.printed} | {s.here} | {s.why} |") for s in found]
+    lines += ["| paper | place | printed | here | why |", "|---|---|---|---|---|"]
+    lines += [with_mathml(f"| {s.paper} | {s.place} | {s.printed} | {s.here} | {s.why} |") for s in SLIPS]
     return "\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ from fact_core.parameters import Param
 from fact_core.presets import PRESETS
 from fact_core.selection import CRITERIA, MEANING, RUNS, SHARE, evidence_of, judged, selection_study, tunable, usual_values
 from fact_core.study import CLUSTERS, Study
+from fact_core.tabular import frame_csv
 from ui import figures, links
 from ui.controls import unavailable
 from ui.corpus import Origin, corpus_in_sidebar, origin_of
@@ -61,7 +62,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     title = f"{so_far}**k = {found.k}**" + ("" if p is None else f" and **{symbol} = {found.value:g}**")
     if found.decided:
         why = ("Leaving out any one of the runs leads to the same choice.", *found.hints)
-        words.success(f"{title}. {' '.join(why)}", icon=":material/check_circle:")
+        words.info(f"{title}. {' '.join(why)}", icon=":material/adjust:")
     else:
         words.warning(f"{title}, with doubts. {' '.join((*found.doubts, *found.hints))}", icon=":material/help:")
     if button.button("Explore it", icon=":material/explore:", width="stretch"):
@@ -93,7 +94,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
         right.caption(f"The best in hindsight is {best['accuracy']:.3f}, at {at}. Means over the runs.")
     with st.expander("All settings"):
         st.dataframe(table.rename(columns={"value": symbol or "value"}), hide_index=True, key="choose table")
-    st.download_button("Settings as CSV", lambda: table.to_csv(index=False), "settings.csv", icon=":material/download:")
+    st.download_button("Settings as CSV", lambda: frame_csv(table), "settings.csv", icon=":material/download:")
 
 
 corpus = corpus_in_sidebar()

@@ -18,7 +18,7 @@ from fact_core.corpus import DEFAULT_VIEW
 from fact_core.projection import Projection, projected
 
 pytestmark = pytest.mark.timeout(600)
-PAGES = ("", "corpus", "compare", "sensitivity", "coordinates", "concepts", "constraints", "tables", "history", "learn")
+PAGES = ("", "corpus", "compare", "sensitivity", "choose", "coordinates", "concepts", "constraints", "tables", "history", "learn")
 
 
 def default_corpus(**choice: object) -> fc.Corpus:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fact_core.algorithms import algorithms
+from fact_core.lessons.slips import SLIPS
 
 pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed: it wants Python 3.11")
 ROOT = Path(__file__).parent.parent
@@ -63,10 +63,6 @@ def test_the_reference_has_the_public_calls(site: Path) -> None:
 
 
 def test_slips_are_those_of_the_lessons(site: Path) -> None:
-    if importlib.util.find_spec("fact_core.lessons") is None:
-        pytest.skip("there are no lessons here")
-    from fact_core.lessons.slips import SLIPS
-
     text = words(site / "slips.html")
     assert all(slip.place in text for slip in SLIPS)
     assert "$" not in text

@@ -30,6 +30,8 @@ from fact_core.criteria import (
 from fact_core.errors import FactScopeError
 from fact_core.figures import consensus_matrix, correlation_bars, criterion_curves, setting_map
 from fact_core.jobs import Job, start
+from fact_core.report.files import as_file
+from fact_core.report.kinds import Drawn
 from fact_core.selection import (
     Evidence,
     correlations,
@@ -350,6 +352,8 @@ def test_figures_show_the_table_and_ring_the_choice() -> None:
     assert len(heat.layout.shapes) == 1
     matrix = consensus_matrix(evidence.consensus((4, 10.0)), evidence.n)
     assert "300 of 300" in matrix.layout.xaxis.title.text
+    for figure in (curves, heat, matrix):
+        assert as_file(Drawn(figure, evidence.table), "pdf").startswith(b"%PDF")
     bars = correlation_bars({"score": 0.5, "cut": float("nan"), "agreement": -0.1})
     assert list(bars.data[0].y) == ["score", "agreement"]
     alone = evidence.table[evidence.table["value"] == 1.0].assign(value=np.nan)

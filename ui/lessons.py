@@ -77,7 +77,7 @@ def show_lesson(lesson: Lesson, large: bool) -> None:
         if isinstance(shown, str):
             st.error(shown)
             return
-        player(shown, f"lesson {lesson.name}", height=465 if large else 500, large=large, at_end=True)
+        player(shown, f"lesson {lesson.name}", height=445 if large else 500, large=large, at_end=True)
         st.caption(" ".join((shown.legend, *shown.notes)))
 
 
