@@ -73,7 +73,7 @@ def prepared(method: str, corpus: fc.Corpus, k: int) -> Problem:
 
 def of_restarts(corpus: fc.Corpus) -> list[Ratio]:
     """Ten starts of thirty steps, against ten runs of thirty steps one after another."""
-    k = len(corpus.label_names) if len(corpus) < 1000 else 10
+    k = (len(corpus.label_names) or 10) if len(corpus) < 1000 else 10
     found = []
     for method in ("cf", "lccf", "nmf"):
         problem, algorithm = prepared(method, corpus, k), configured(method, {})
