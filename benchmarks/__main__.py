@@ -30,14 +30,16 @@ def main() -> None:
     folder = Path(os.environ.get("FACTSCOPE_DATA") or "nowhere")
     found = {name: fc.load_corpus(file) for name in ("Reuters21578", "TDT2", "ORL") if (file := folder / f"{name}.mat").exists()}
     texts = [found[name] for name in ("Reuters21578", "TDT2") if name in found] or [large.zipf(8000)]
-    rows = [row for corpus in texts for row in steps.table(corpus)]
-    if not options.json:
-        steps.show(rows)
-    shown = ratios.all_of(rows, texts, found.get("ORL"))
+    rows = []
+    for corpus in texts:
+        rows += (table := steps.table(corpus))
+        if not options.json:
+            steps.show(table)
+    measured = ratios.all_of(rows, texts, found.get("ORL"))
     if options.json:
-        json.dump({"steps": rows, "ratios": shown}, sys.stdout, indent=2)
+        json.dump({"steps": rows, "ratios": list(measured)}, sys.stdout, indent=2)
     else:
-        ratios.show(shown)
+        ratios.show(measured)
 
 
 if __name__ == "__main__":

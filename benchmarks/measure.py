@@ -19,9 +19,9 @@ ROUNDS = 5
 
 
 @contextmanager
-def using(count: int) -> Iterator[None]:
-    """So many threads, for our products and for BLAS."""
-    with limited(count), threadpool_limits(count):
+def using(count: int, blas: int | None = None) -> Iterator[None]:
+    """So many threads for our products, and for BLAS as many or others."""
+    with limited(count), threadpool_limits(count if blas is None else blas):
         yield
 
 

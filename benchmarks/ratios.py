@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,13 @@ import numpy as np
 import fact_core as fc
 from fact_core.algorithms import Needs, configured
 from fact_core.algorithms.base import Factors
-from fact_core.graph import GraphWeights, neighbour_graph
+from fact_core.graph import neighbour_graph
 from fact_core.problem import Problem, graph_of, problem_of
 from fact_core.products import load
 from fact_core.solve import Solver, iterates, solve
 from fact_core.threads import threads
 
-from .large import step_time, zipf
+from .large import made_up, step_time, zipf
 from .measure import clock, median, taking_turns
 
 Ratio = dict[str, Any]
@@ -27,14 +27,21 @@ ROOT = Path(__file__).parent.parent
 FAR = 500  # the plain step whose objective the accelerated solver has to reach
 
 
-def all_of(rows: list[dict[str, Any]], texts: list[fc.Corpus], orl: fc.Corpus | None) -> list[Ratio]:
-    found = [ratio for corpus in texts for ratio in of_steps([row for row in rows if row["corpus"] == corpus.name])]
-    found += [ratio for corpus in (fc.load_corpus("three-topics"), *texts[:1]) for ratio in of_restarts(corpus)]
+def all_of(rows: list[dict[str, Any]], texts: list[fc.Corpus], orl: fc.Corpus | None) -> Iterator[Ratio]:
+    """Every ratio, as soon as it is measured."""
+    for corpus in texts:
+        yield from of_steps([row for row in rows if row["corpus"] == corpus.name])
+    for corpus in (fc.load_corpus("three-topics"), texts[0]):
+        yield from of_restarts(corpus)
     if orl is not None:
-        found.append(of_acceleration("cf", orl.select(largest=10), 10, "ten people of ORL", 8))
-        found.append(of_acceleration("cf", orl, 40, "ORL", 8))
-    found += [of_acceleration(method, texts[0], 10, texts[0].name, 5) for method in ("cf", "lccf")]
-    return [*found, *of_size(), *(of_graph(corpus) for corpus in texts), *of_starting()]
+        yield of_acceleration("cf", orl.select(largest=10), 10, "ten people of ORL", 8)
+        yield of_acceleration("cf", orl, 40, "ORL", 8)
+    for method in ("cf", "lccf"):
+        yield of_acceleration(method, texts[0], 10, texts[0].name, 5)
+    yield from of_size()
+    for corpus in texts:
+        yield of_graph(corpus)
+    yield from of_starting()
 
 
 def of_steps(rows: list[dict[str, Any]]) -> list[Ratio]:
@@ -66,7 +73,7 @@ def prepared(method: str, corpus: fc.Corpus, k: int) -> Problem:
 
 def of_restarts(corpus: fc.Corpus) -> list[Ratio]:
     """Ten starts of thirty steps, against ten runs of thirty steps one after another."""
-    k = len(corpus.label_names) if len(corpus) < 1000 else 10
+    k = (len(corpus.label_names) or 10) if len(corpus) < 1000 else 10
     found = []
     for method in ("cf", "lccf", "nmf"):
         problem, algorithm = prepared(method, corpus, k), configured(method, {})
@@ -117,7 +124,7 @@ def of_size() -> list[Ratio]:
     problems = []
     for documents in (60_000, 120_000):
         corpus = zipf(documents, length=100)
-        problems.append(problem_of(corpus, 10, graph=graph_of(corpus, 5, GraphWeights.COSINE)))
+        problems.append(problem_of(corpus, 10, graph=made_up(documents)))
     load(problems[0].X, np.empty((60_000, 10)))
     found = []
     for method in ("gnmf", "lccf"):
@@ -159,11 +166,11 @@ def of_starting() -> list[Ratio]:
     return found
 
 
-def show(found: list[Ratio]) -> None:
+def show(found: Iterable[Ratio]) -> None:
     print(f"{'measured':<104}{'value':>12}  {'promised':<9}")
     for ratio in found:
         value = f"{ratio['value']:.1e}" if ratio["unit"] == "relative" else f"{ratio['value']:.2f} {ratio['unit']}"
-        print(f"{ratio['what']:<104}{value:>12}  {ratio['target']:<9}{'' if kept(ratio) else ' missed'}")
+        print(f"{ratio['what']:<104}{value:>12}  {ratio['target']:<9}{'' if kept(ratio) else ' missed'}", flush=True)
 
 
 def kept(ratio: Ratio) -> bool:

@@ -17,19 +17,21 @@ from fact_core.problem import Problem, graph_of
 from fact_core.products import load
 from fact_core.solve import iterates
 
-from .measure import ROUNDS, clock, median, peak, using
+from .measure import ROUNDS, clock, median, peak, taking_turns, using
 
 STEPS = 20  # in a round
 Row = dict[str, Any]
 
 
 class Contender:
-    """Something that takes steps; `objective` says how far it came."""
+    """Something that takes steps, some in a round; `objective` says how far it came."""
+
+    steps = STEPS
 
     def step(self) -> None: ...
 
     def several(self) -> None:
-        for _ in range(STEPS):
+        for _ in range(self.steps):
             self.step()
 
     @property
@@ -43,14 +45,14 @@ class Ours(Contender):
         X = transposed(Xt)
         self.threads, self.problem = threads, Problem(X, Xt, LinearKernel(X, Xt), k, graph)
         load(X, start["V"])
-        self.steps = iterates(configured(key, {}), self.problem, start)
-        self.at = next(self.steps)
+        self.loop = iterates(configured(key, {}), self.problem, start)
+        self.at = next(self.loop)
 
     def step(self) -> None:
-        self.at = next(self.steps)
+        self.at = next(self.loop)
 
     def several(self) -> None:
-        with using(self.threads):
+        with using(self.threads, blas=1):  # as `solve` has it
             super().several()
 
     @property
@@ -59,7 +61,9 @@ class Ours(Contender):
 
 
 class Textbook(Contender):
-    """CF and LCCF with the kernel formed, every product with it."""
+    """LCCF (and CF, with λ = 0) with the kernel formed, every product with it."""
+
+    steps = 4  # it is that slow
 
     def __init__(self, corpus: fc.Corpus, start: Factors, graph: sp.csr_array, lam: float):
         X = corpus.matrix
@@ -75,13 +79,6 @@ class Textbook(Contender):
         W = W * (K @ V) / np.maximum(KW @ (V.T @ V), 1e-10)
         c = np.linalg.norm(V, axis=0)
         self.W, self.V = W * c, V / c
-
-    @property
-    def objective(self) -> float:
-        K, W, V = self.K, self.W, self.V
-        KW = K @ W
-        LV = self.D * V - self.S @ V
-        return float(np.trace(K) - 2 * np.vdot(V, KW) + np.vdot(V.T @ V, W.T @ KW) + self.lam * np.vdot(V, LV))
 
 
 class ScikitLearn(Contender):
@@ -132,34 +129,19 @@ def table(corpus: fc.Corpus, k: int = 10) -> list[Row]:
             made[f"{configured(key, {}).title}, {words}"] = lambda a=(key, corpus, k, start, graph, count): Ours(*a)
         made[f"scikit-learn NMF (mu), {words}"] = lambda c=count: ScikitLearn(corpus, nmf, "mu", c)
     made["scikit-learn NMF (cd), 1 thread"] = lambda: ScikitLearn(corpus, nmf, "cd", 1)
-    made["CF, textbook with dense kernel"] = lambda: Textbook(corpus, cf, cosine, 0.0)
     made["LCCF, textbook with dense kernel"] = lambda: Textbook(corpus, cf, cosine, 100.0)
 
-    ready: dict[str, tuple[Contender, Row]] = {}
+    found: dict[str, tuple[Contender, Row]] = {}
     for name, make in made.items():
-        dense = "dense" in name
-        if dense:
-            ready = {n: (c, r) if "dense" not in n else (Contender(), r) for n, (c, r) in ready.items()}  # one kernel at a time
         seconds, (most, contender) = clock(lambda make=make: peak(make))
-        contender.step() if dense else None
-        ready[name] = contender, {"corpus": corpus.name, "n": n, "what": name, "peak_mb": most, "setup_s": seconds if dense else 0.0}
-        if dense:
-            _finish(contender, ready[name][1], [clock(contender.several)[0] for _ in range(ROUNDS)])
-    quick = {name: pair for name, pair in ready.items() if "dense" not in name}
-    times: dict[str, list[float]] = {name: [] for name in quick}
-    for _ in range(ROUNDS):
-        for name, (contender, _row) in quick.items():
-            times[name].append(clock(contender.several)[0])
-    for name, (contender, row) in quick.items():
+        found[name] = contender, {"corpus": corpus.name, "n": n, "what": name, "peak_mb": most, "setup_s": seconds}
+    times = taking_turns({name: contender.several for name, (contender, _) in found.items()})
+    for name, (contender, row) in found.items():
+        row["ms_per_step"] = 1e3 * median(times[name]) / contender.steps
+        row["seconds_100"] = row["setup_s"] + sum(times[name]) * 100 / (ROUNDS * contender.steps)
+        row["objective"] = contender.objective
         row["peak_mb"] += peak(contender.step)[0]
-        _finish(contender, row, times[name])
-    return [row for _, row in ready.values()]
-
-
-def _finish(contender: Contender, row: Row, times: list[float]) -> None:
-    row["ms_per_step"] = 1e3 * median(times) / STEPS
-    row["seconds_100"] = row["setup_s"] + sum(times)
-    row["objective"] = contender.objective
+    return [row for _, row in found.values()]
 
 
 def show(rows: list[Row]) -> None:

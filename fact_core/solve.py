@@ -18,19 +18,21 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .algorithms.base import Algorithm, Factors, Products
 from .algorithms.starts import Start
 from .problem import Problem
-from .threads import limited, threads
+from .threads import limited, one_blas_thread, threads
 
 WINDOW = 20  # steps over which the relative change is compared with the tolerance
 STACKED = 2**17  # numbers in the largest factor of a stack of starts: with more, a step no longer stays in the caches
 
-CALM = 20  # steps before the accelerated solver extrapolates: they choose the valley, and haste there chooses a poor one
-REPEATS = (10, 5)  # of a cheap update, in those steps and afterwards
+CALM = 6  # steps before the accelerated solver extrapolates: they choose the valley, and haste there chooses a poor one
+REPEATS = (8, 4)  # of a cheap update, in those steps and afterwards
 SPEED, FASTEST = 0.5, 3.0  # share of the last move that is added to it: at first, and at most
 FASTER, SLOWER = 1.1, 0.5  # how that share grows while the objective falls, and what is left of it when it rose
+SHARES = (1, 0.5, 0.25, 0.125, 0)  # of a plain step, tried one after another when nothing else lowers the objective
 KEPT = 0.5  # of an entry, at least, when it is extrapolated: what multiplication brought near zero it hardly brings back
 
 
@@ -144,7 +146,8 @@ def accelerated(algorithm: Algorithm, problem: Problem, f: Factors, step: int = 
 
     A block whose costly products do not change with it is updated several times with the same products (Gillis and Glineur 2012). Then
     each factor goes on in the direction of its last move, no entry below half of itself (after Ang and Gillis 2019). Where the objective
-    would rise, that is left out; where it still would, the plain step is taken. One set of products a step, one more for each refusal.
+    would rise, that is left out; where it still would, the plain step or a part of it is taken. One set of products a step, one more for
+    each refusal.
     """
     first = algorithm.blocks[0]
 
@@ -173,7 +176,12 @@ def accelerated(algorithm: Algorithm, problem: Problem, f: Factors, step: int = 
                 rose = _rose(there[3], value, rounding)
         if rose.any():
             plain = algorithm.normalise(problem, _updated(algorithm, problem, f, given, 1)[0])
-            there = looked_at(_chosen(rose, plain, there[0]))
+            for share in SHARES:  # normalising may lift the objective again, even after a plain step
+                part = plain if share == 1 else {name: a + share * (plain[name] - a) for name, a in f.items()}
+                there = looked_at(_chosen(rose, part, there[0]))
+                rose = _rose(there[3], value, rounding)
+                if not rose.any():
+                    break
         momentum = Momentum(calm, speed, fastest)
         f, given, terms, value = there
         step += 1
@@ -242,16 +250,17 @@ def solve(
             raise Cancelled
 
     try:
-        best = runs[0]
-        if len(runs) > 1:
-            size = _stack_size(algorithm, starts)
-            groups = [Group(algorithm, problem, starts[i : i + size], runs[i : i + size], solver) for i in range(0, len(runs), size)]
-            in_parallel(groups, tell, lambda group, tell: group.advance(warm + 1, tol, done, tell))
-            best = min(runs, key=lambda run: run.objective)
-            group = groups[best.number // size].left_to(best)
-        else:
-            group = Group(algorithm, problem, starts, runs, solver)
-        group.advance(max_iter + 1 - len(best.history), tol, done, tell)
+        with one_blas_thread if sp.issparse(problem.X) else nullcontext():
+            best = runs[0]
+            if len(runs) > 1:
+                size = _stack_size(algorithm, starts)
+                groups = [Group(algorithm, problem, starts[i : i + size], runs[i : i + size], solver) for i in range(0, len(runs), size)]
+                in_parallel(groups, tell, lambda group, tell: group.advance(warm + 1, tol, done, tell))
+                best = min(runs, key=lambda run: run.objective)
+                group = groups[best.number // size].left_to(best)
+            else:
+                group = Group(algorithm, problem, starts, runs, solver)
+            group.advance(max_iter + 1 - len(best.history), tol, done, tell)
     except Cancelled:
         best = min((run for run in runs if run.history), key=lambda run: run.objective)
         best.stopped = Stopped.CANCELLED
@@ -387,7 +396,7 @@ def in_parallel(groups: list[Group], tell: Tell, work: Callable[[Group, Tell], N
     for thread in helpers:
         thread.start()
     try:
-        with limited(1) if helpers else nullcontext():
+        with limited(1 if helpers else threads()), one_blas_thread if helpers else nullcontext():
             until_empty(tell)
         for thread in helpers:
             while thread.is_alive():

@@ -7,12 +7,13 @@ As many as it may run on, unless it is told otherwise: by `FACTSCOPE_THREADS`, b
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .errors import FactScopeError
 
@@ -46,6 +47,38 @@ def limited(count: int) -> Iterator[None]:
         yield
     finally:
         _limit.reset(before)
+
+
+class _OneBlasThread:
+    """BLAS on one thread while anybody in this process wants it so."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._restore: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._restore = _libraries().limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._restore is not None:
+                self._restore.restore_original_limits()
+                self._restore = None
+
+
+# Products of thin matrices gain nothing from the threads of BLAS, which wait for each other in a loop and keep ours from working.
+one_blas_thread = _OneBlasThread()
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def split(work: Sequence[Callable[[], T]]) -> list[T]:

@@ -63,7 +63,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     title = f"{so_far}**k = {found.k}**" + ("" if p is None else f" and **{symbol} = {found.value:g}**")
     if found.decided:
         why = ("Leaving out any one of the runs leads to the same choice.", *found.hints)
-        words.success(f"{title}. {' '.join(why)}", icon=":material/check_circle:")
+        words.info(f"{title}. {' '.join(why)}", icon=":material/adjust:")
     else:
         words.warning(f"{title}, with doubts. {' '.join((*found.doubts, *found.hints))}", icon=":material/help:")
     if button.button("Explore it", icon=":material/explore:", width="stretch"):

@@ -55,23 +55,12 @@ for place, entry in enumerate(entries):
                     sorry(error)
         with words:
             entry.caption = st.text_area(f"{what} {counts[what]}", entry.caption, key=f"report.caption.{entry.number}", height=160)
-            up, down, away = st.columns(3)
-            up.button(
-                "Up", icon=":material/arrow_upward:", key=f"report.up.{entry.number}", disabled=place == 0, on_click=report.move,
-                args=(entry, -1), width="stretch",
-            )  # fmt: skip
-            down.button(
-                "Down", icon=":material/arrow_downward:", key=f"report.down.{entry.number}", disabled=place == len(entries) - 1,
-                on_click=report.move, args=(entry, 1), width="stretch",
-            )  # fmt: skip
-            away.button(
-                "Remove",
-                icon=":material/delete:",
-                key=f"report.away.{entry.number}",
-                on_click=report.remove,
-                args=(entry,),
-                width="stretch",
-            )
+            with st.container(horizontal=True, gap="small"):
+                last = place == len(entries) - 1
+                key = f"report.{{}}.{entry.number}".format
+                st.button("Up", icon=":material/arrow_upward:", key=key("up"), disabled=place == 0, on_click=report.move, args=(entry, -1))
+                st.button("Down", icon=":material/arrow_downward:", key=key("down"), disabled=last, on_click=report.move, args=(entry, 1))
+                st.button("Remove", icon=":material/delete:", key=key("away"), on_click=report.remove, args=(entry,))
 title = st.text_input("Title of the report", "FactScope report", key="report.title") if entries else ""
 export.download_button(
     "Export ZIP", lambda: archive([entry.final for entry in entries], style, title), "report.zip", "application/zip", type="primary",

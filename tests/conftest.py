@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 from browser import chromium, server
+from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
+
+settings.register_profile("patient", deadline=None)  # a busy machine is no failure
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ SWEEP = {"corpus": "gaussians", "sweep.methods": ["LCCF", "KM"], "sweep.x.lam": 
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import ui.kept
     import ui.runs
 
@@ -28,6 +28,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path))
     ui.kept.store.clear()
     ui.runs._memory.clear()
+    yield
+    ui.kept.store.clear()  # it stands for a folder that the next test does not have
 
 
 def finished(app: AppTest) -> AppTest:

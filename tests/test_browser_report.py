@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from browser import opened, picture, settle
+from browser import opened, picture, settle, visit
 from playwright.sync_api import Locator, Page
 from pypdf import PdfReader
 
@@ -31,12 +31,11 @@ def downloaded(page: Page, button: Locator) -> bytes:
 
 def go(page: Page, name: str) -> None:
     page.keyboard.press("Escape")
-    page.get_by_role("link", name=name).first.click()
+    visit(page, name)
     settle(page)
 
 
 def test_a_report_is_gathered_and_exported(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": 1600, "height": 900})  # all pages in the bar
     page.set_default_timeout(120_000)
     opened(page, address, "?corpus=three-topics&method=cf")
     inside = menu(page)

@@ -190,6 +190,10 @@ def test_cells_have_the_colours_of_the_scale() -> None:
     paths = [p for p in group(svg(fig), "trace-0").iter(f"{SVG}path") if "fill" in p.get("style", "")]
     shares = np.asarray(heat.z, float).ravel()
     assert len(paths) == shares.size
+    corners = [np.array([float(n) for n in re.findall(r"-?[\d.]+", p.get("d", ""))]).reshape(-1, 2) for p in paths]
+    at = np.array([(c.min(axis=0) + c.max(axis=0)) / 2 for c in corners]).reshape(*np.shape(heat.z), 2)
+    assert (np.diff(at[:, :, 0], axis=1) > 5).all()  # columns to the right, rows downwards, as the reversed axis has them
+    assert (np.diff(at[:, :, 1], axis=0) > 5).all()
     for path, share in zip(paths, shares, strict=True):
         wanted = [float(c) for c in re.findall(r"[\d.]+", sample_colorscale("Blues", [float(share)])[0])]
         given = re.search(r"fill: #(\w{6})", path.get("style", ""))

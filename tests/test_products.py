@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import fact_core as fc
 from fact_core import products
 from fact_core.products import load, times
-from fact_core.threads import limited, split, threads
+from fact_core.threads import limited, one_blas_thread, split, threads
 
 ROOT = Path(__file__).parent.parent
 
@@ -93,3 +93,19 @@ def test_the_same_numbers_whatever_the_number_of_threads(method: str, monkeypatc
         with limited(count):
             found.append(fc.fit(fc.from_matrix(X), method, n_clusters=4, restarts=2, max_iter=20))
     assert all(np.array_equal(found[0].factors[name], found[1].factors[name]) for name in found[0].factors)
+
+
+def test_blas_has_one_thread_inside_a_solve_and_its_own_again_afterwards() -> None:
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def blas() -> set[int]:
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    seen = []
+    with threadpool_limits(2, user_api="blas"):
+        before = blas()
+        fc.fit(fc.from_matrix(sparse(40, 30, 0.2)), "nmf", n_clusters=2, restarts=2, max_iter=3, progress=lambda at: seen.append(blas()))
+        with one_blas_thread, one_blas_thread:
+            assert blas() == {1}
+        assert blas() == before
+    assert all(inside == {1} for inside in seen)

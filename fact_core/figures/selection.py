@@ -66,11 +66,12 @@ def consensus_matrix(C: np.ndarray, documents: int) -> go.Figure:
             hovertemplate="together in %{z:.0%} of the runs that had both<extra></extra>",
         )
     )  # fmt: skip
+    if np.isnan(C).any():  # no run had both documents
+        never = np.where(np.isnan(C), 1.0, np.nan)
+        figure.add_heatmap(z=never, colorscale=[[0, NEUTRAL], [1, NEUTRAL]], showscale=False, hoverinfo="skip")
     finish(figure, x=f"documents ({len(C)} of {documents})", y="documents", height=430)
-    figure.update_layout(plot_bgcolor=NEUTRAL)  # where no run had both documents
-    edge = len(C) - 0.5
-    figure.update_yaxes(range=[edge, -0.5], showticklabels=False, showgrid=False, scaleanchor="x", constrain="domain")
-    figure.update_xaxes(range=[-0.5, edge], showticklabels=False, showgrid=False, constrain="domain")
+    figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, scaleanchor="x", constrain="domain")
+    figure.update_xaxes(showticklabels=False, showgrid=False, constrain="domain")
     return figure
 
 
