@@ -22,6 +22,10 @@ from fact_core import log
 from fact_core.doctor import health
 
 TIDY = 60  # seconds between two times memory is given back
+C: ctypes.CDLL | None = None
+with suppress(OSError, AttributeError):  # only glibc has these
+    C = ctypes.CDLL("libc.so.6")
+    C.mallopt(-8, 2)  # M_ARENA_MAX: two heaps for all threads instead of one for each, which keep what they once had
 
 
 async def answer(request: Request) -> JSONResponse:
@@ -46,11 +50,11 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
 
 async def tidy() -> None:
     """Give back, now and then, what closed sessions leave: many threads leave holes that are otherwise never returned to the system."""
-    with suppress(OSError, AttributeError):
-        trim = ctypes.CDLL("libc.so.6").malloc_trim  # of glibc; other systems do without
-        while True:
-            await asyncio.sleep(TIDY)
-            await run_in_threadpool(lambda: (gc.collect(), trim(0)))
+    import pyarrow
+
+    while True:
+        await asyncio.sleep(TIDY)
+        await run_in_threadpool(lambda: (gc.collect(), pyarrow.default_memory_pool().release_unused(), C and C.malloc_trim(0)))
 
 
 def note(error: Exception) -> None:

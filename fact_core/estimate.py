@@ -76,7 +76,7 @@ def parts(shape: Shape, method: Algorithm, k: int, kernel: Kernel, weighting: We
             found["the propagated graph"] = 5 * block + (64.0 * n * kept if kept else 8.0 * n * n)
     if method.family is Family.SPECTRAL and n > FORMED:
         found["the affinity"] = 3 * block  # gone through in rows for its norm
-    found["the factors"] = 8.0 * k * (m + 2 * n) * (2 * starts + 6)
+    found["the factors"] = 8.0 * k * (m + 2 * n) * (3 * starts + 8)
     return found
 
 

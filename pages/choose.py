@@ -19,6 +19,7 @@ from ui import figures, links
 from ui.controls import unavailable
 from ui.corpus import Origin, corpus_in_sidebar, origin_of
 from ui.jobs import follow, where_it_runs
+from ui.words import plain, sorry
 
 
 def asked(corpus: Corpus, origin: Origin) -> Study:
@@ -103,11 +104,11 @@ with st.sidebar:
         origin = origin_of(corpus)
         study = asked(corpus, origin)
     except fc.FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         st.stop()
     run = st.button("Run", type="primary", icon=":material/play_arrow:", width="stretch")
     scheduler = where_it_runs()
-st.subheader(f"Choose {study.title}", anchor=False)
+st.subheader(f"Choose {plain(study.title)}", anchor=False)
 st.caption(
     "Every setting is run several times, each time on another part of the documents and from another seed. A good setting finds the same "
     "clusters again, keeps neighbours together and gives concepts whose terms occur together. No class is looked at."

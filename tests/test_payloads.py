@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import scipy.io
-from browser import chromium, server, settle
+from browser import chromium, server, settle, visit
 from corpus_files import zipped
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -108,7 +108,7 @@ def upload(page: Page, address: str, name: str) -> None:
 
 
 def go(page: Page, title: str) -> None:
-    page.get_by_role("link", name=title, exact=True).first.click()
+    visit(page, title)
     page.wait_for_timeout(500)
     harmless(page)
 
@@ -141,7 +141,7 @@ def test_every_page_and_field(page: Page, address: str) -> None:
     field(page, "Its name")
     field(page, "Paste a text", "textarea")
     go(page, "Explore")  # where the name is seen again, in the figures
-    for title in ("Compare", "Coordinates", "Constraints", "Sensitivity", "Paper tables", "History"):
+    for title in ("Compare", "Coordinates", "Constraints", "Sensitivity", "Choose k and λ", "Paper tables", "Learn", "Report", "History"):
         go(page, title)
     field(page, "Find")
 

@@ -37,6 +37,7 @@ from fact_core.lessons.scene import check, links_scene
 from . import controls, links
 from .corpus import UPLOADED, corpus_in_sidebar, part, uploads, whole_corpus
 from .player import player
+from .words import plain, sorry
 
 PRESENT = "present"
 NO_BREAK = "\u00a0"  # a space at which no line ends
@@ -75,7 +76,7 @@ def show_lesson(lesson: Lesson, large: bool) -> None:
         chosen = _chosen(lesson)
         shown = lesson_scene(lesson, chosen)
         if isinstance(shown, str):
-            st.error(shown)
+            sorry(shown)
             return
         player(shown, f"lesson {lesson.name}", height=445 if large else 500, large=large, at_end=True)
         st.caption(" ".join((shown.legend, *shown.notes)))
@@ -203,7 +204,7 @@ def step_through(large: bool) -> None:
         runs = {key: (key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods}
         shown = played(corpus, list(runs.values()), Kind(view))
     except FactScopeError as error:
-        st.error(str(error))
+        sorry(error)
         return
     detail = numbers(recorded(corpus, runs[followed]), min(at, len(corpus) - 1)) if followed else None
     if followed and (rules := card(algorithms()[followed], corpus, k).rules):
@@ -237,7 +238,7 @@ def show_card(method: type[Algorithm], corpus: Corpus, k: int) -> None:
         else:
             st.caption("Solved in one go." if not method.blocks else "Not counted: it depends on the data.")
     with right:
-        st.markdown(f"**Letters**, with the sizes of {corpus.name}")
+        st.markdown(f"**Letters**, with the sizes of {plain(corpus.name)}")
         st.markdown("| | shape | meaning |\n|---|---|---|\n" + "".join(map(_letter, found.letters)))
         if found.parameters:
             st.markdown("**Parameters**")
