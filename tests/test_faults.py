@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -96,8 +97,8 @@ def test_a_killed_server_loses_no_study_and_leaves_no_process() -> None:
         asyncio.run(press_run(address.removeprefix("http://")))
         (job,) = until(lambda: jobs(), 60)
         until(lambda: job.status().done >= 1)
-        (process,) = [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE and "serve.py" in " ".join(p.cmdline())]
-        workers = [p for p in process.children() if "fact_core.workers" in " ".join(p.cmdline())]
+        (process,) = children(psutil.Process(), "serve.py")
+        workers = children(process, "fact_core.workers")
         assert workers
         process.send_signal(signal.SIGKILL)
         _, alive = psutil.wait_procs(workers, timeout=10)
@@ -130,9 +131,18 @@ def test_a_killed_worker_is_replaced_and_its_run_done_again() -> None:
 
 
 def _kill_children() -> None:
-    for child in psutil.Process().children():
-        if "fact_core.workers" in " ".join(child.cmdline()):
-            child.kill()
+    for child in children(psutil.Process(), "fact_core.workers"):
+        child.kill()
+
+
+def children(process: psutil.Process, word: str) -> list[psutil.Process]:
+    """Those with this word in their command line; one that has ended has none."""
+    found = []
+    for child in process.children():
+        with contextlib.suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
+            if word in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def test_a_full_disk_ends_a_study_with_a_sentence_and_room_lets_it_go_on(tmp_path: Path) -> None:
