@@ -36,7 +36,7 @@ from .problem import graph_of
 from .result import Result
 from .solve import Progress, Solver
 
-NUMERICS = 1  # raised whenever a change of the code changes what runs compute; stored runs of the older code are then no longer found
+NUMERICS = 2  # raised whenever a change of the code changes what runs compute; stored runs of the older code are then no longer found
 VERSION = f"{__version__}/{NUMERICS}"
 CLUSTERS = Param("n_clusters", 5, "k", "number of clusters", low=1, high=10**6)
 KEYWORDS = tuple(  # of fit, that plain data can say and that are not a study's own

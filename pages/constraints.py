@@ -28,6 +28,8 @@ known = {"share": share} if way == "share" else {"constraints": [list(pair) for 
 unsupervised = {"LCCF, without": ("lccf", {"lam": lam, "p": p}), "CF, without": ("cf", {}), "K-means, without": ("kmeans", {})}
 methods: dict[str, tuple[str, dict]] = {}
 for key, method in algorithms().items():
+    if method.clusters_are_classes and k != len(corpus.label_names):
+        continue  # it would refuse, and the others would not be shown
     if Needs.SUPERVISION in method.needs and (way == "share" or (pairs and Needs.CLASSES not in method.needs)):
         own = {"lam": lam, "p": p, "alpha": alpha}
         methods[method.title] = (

@@ -212,6 +212,16 @@ def test_an_uploaded_corpus_survives_page_changes() -> None:
         assert app.selectbox(key="corpus").value == "mine.csv (uploaded)"
 
 
+def test_constraints_with_another_number_of_clusters_leave_out_what_cannot_have_it() -> None:
+    app = opened("constraints", corpus="gaussians")
+    app.slider(key=next(s.key for s in app.slider if s.label.startswith("k,"))).set_value(4).run()
+    assert not app.exception, app.exception
+    assert not app.error
+    methods = app.dataframe[0].value["method"].tolist()
+    assert "RCF" in methods
+    assert not any("propagation" in m for m in methods)
+
+
 def test_constraints_by_share_score_every_method_both_ways() -> None:
     app = opened("constraints", corpus="three-topics", share="0.2")
     assert not app.error
