@@ -1,4 +1,4 @@
-"""Clusters from coordinates (SPEC section 8)."""
+"""Clusters from coordinates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Supervision: what is known of some documents, and how far it reaches (SPEC section 6).
+"""Supervision: what is known of some documents, and how far it reaches.
 
 Known are the classes of some documents, or pairs that must be together (Z = 1) or cannot be (Z = −1). Either way Z = Y M Yᵀ is of low rank:
 

@@ -1,4 +1,4 @@
-"""The affinity graph of SPEC section 3: p nearest neighbours, max-symmetrised, weighted.
+"""The affinity graph: p nearest neighbours, max-symmetrised, weighted.
 
 A document's neighbours are the p others of highest cosine (for `cosine` weights, and for any weights on unit vectors) or of
 least Euclidean distance. Ties, which duplicate documents make, go to the document that comes first, so the graph

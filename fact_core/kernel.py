@@ -31,7 +31,7 @@ class Kernel(str, Enum):
 
 
 class Weighting(str, Enum):
-    """Normalised-cut weighting of the documents (SPEC section 4), d = K·1."""
+    """Normalised-cut weighting of the documents, d = K·1."""
 
     NONE = "none"
     NCW = "ncw"  # K ← d^-½ K d^-½, the graph left alone, clusters read from the weighted V: the authors' programs

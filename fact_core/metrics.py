@@ -1,4 +1,4 @@
-"""Scores of a clustering against classes (SPEC section 8)."""
+"""Scores of a clustering against classes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The result tables of the papers: what is printed in them, and how each was made.
 
 The numbers are in ``data/papers/*.csv``, transcribed to the printed digit by the script beside them; :data:`TABLES` holds the protocol
-of each table (SPEC section 9), with what is odd about it in ``notes``. Nothing printed was changed, also where it cannot be right.
+of each table, with what is odd about it in ``notes``. Nothing printed was changed, also where it cannot be right.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Factorise X into k concepts. Letters as in SPEC section 1."""
+    """Factorise X into k concepts. Letters as in the papers."""
 
     X: Matrix  # m terms × n documents, after the weighting; by rows, if sparse
     Xt: Matrix  # its transpose, by rows as well

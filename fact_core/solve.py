@@ -312,7 +312,7 @@ class Run:
             self.history.append(iterate.terms)
 
     def settled(self, tol: float) -> bool:
-        """Whether the last steps changed the objective by less than `tol` of itself. No tolerance is safe: see SPEC section 8."""
+        """Whether the last steps changed the objective by less than `tol` of itself. No tolerance is safe: plateaus are long."""
         if len(self.history) <= WINDOW:
             return False
         earlier = sum(self.history[-1 - WINDOW].values())

@@ -21,7 +21,7 @@ from .study import Method, Study, accepted
 
 MEASURES = ("accuracy", "nmi")
 WORDS = {"accuracy": "accuracy", "nmi": "NMI"}
-STEPS = {"Yale_32x32": 2000, "ORL": 2000}  # dense images need that many (SPEC section 5); the paper does not say
+STEPS = {"Yale_32x32": 2000, "ORL": 2000}  # dense images need that many; the paper does not say
 WHOLE = 10**9  # steps of a warm-up that is a whole run
 
 

@@ -19,7 +19,7 @@ counts_matrices = arrays(np.int64, st.tuples(st.integers(3, 12), st.integers(2, 
 
 
 def plainly(counts: np.ndarray, weighting: str, n: int, df: np.ndarray) -> np.ndarray:
-    """SPEC section 2, entry by entry."""
+    """(1 + log tf) · log(n/df), entry by entry."""
     X = np.zeros(counts.shape)
     for i, j in np.ndindex(*counts.shape):
         tf = counts[i, j]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import scipy.io
-from browser import chromium, server, settle, visit
+from browser import settle, visit
 from corpus_files import zipped
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -54,20 +54,6 @@ FILES = {
     "<b>.txt": "\n".join(text for _, _, text in ROWS).encode(),
     "<svg onload=window.hacked=1>.zip": zipped({f"{r[0].replace('/', '|')}/{i} {RUNS}.txt": r[2] for i, r in enumerate(ROWS)}),
 }
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with server() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = chromium(playwright)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

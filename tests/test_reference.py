@@ -1,4 +1,4 @@
-"""Agreement with the arrays of the methods' authors' own programs (SPEC section 11)."""
+"""Agreement with the arrays of the methods' authors' own programs."""
 
 from __future__ import annotations
 

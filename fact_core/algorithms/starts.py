@@ -1,4 +1,4 @@
-"""Where a factorisation starts (SPEC section 8)."""
+"""Where a factorisation starts."""
 
 from __future__ import annotations
 

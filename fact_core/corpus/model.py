@@ -1,4 +1,4 @@
-"""What a corpus is: documents × terms, with the weights of SPEC section 2.
+"""What a corpus is: documents × terms, with weights (1 + log tf) · log(n/df) over the whole corpus.
 
 A document's weight for a term is ``(1 + log tf) · log(n / df)`` with ``n`` and ``df`` taken over the *whole*
 corpus, also after some classes were chosen; recomputing them inside the choice loses several points of accuracy.

@@ -1,4 +1,4 @@
-"""What the papers print and cannot mean (SPEC section 10), in one place; and the wrong variants a lesson computes to show why it matters.
+"""What the papers print and cannot mean, in one place; and the wrong variants a lesson computes to show why it matters.
 
 No menu offers the variants: they are made here from a method, and only the teaching page asks for them.
 """

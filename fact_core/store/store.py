@@ -38,6 +38,7 @@ from ..study import Arrays, Run, arrays_of, selected
 from .corpora import BROKEN
 from .files import put, unwritable
 
+OPENING = 30.0  # seconds in which a database that others are opening, too, is tried again
 FRESH = 60.0  # seconds in which a second use of a run is not written down
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (address TEXT PRIMARY KEY, body TEXT NOT NULL, corpus TEXT, method TEXT, created REAL, used REAL,
@@ -312,7 +313,8 @@ class Store:
 
     def _open(self, file: Path) -> sqlite3.Connection:
         self.folder.mkdir(parents=True, exist_ok=True)
-        for attempt in (1, 2):
+        until, damaged = time.monotonic() + OPENING, False
+        while True:
             db = self._connection = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
             try:
                 if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
@@ -321,14 +323,17 @@ class Store:
                 db.execute("PRAGMA synchronous = NORMAL")
                 db.executescript(_TABLES)
                 return db
-            except sqlite3.OperationalError:
+            except sqlite3.OperationalError as error:
                 self.close()
-                raise
+                # Two processes that turn a new file into WAL at once are refused without any waiting.
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
             except sqlite3.DatabaseError:
                 self._begin_anew(file)
-                if attempt == 2:
+                if damaged:
                     raise
-        raise AssertionError
+                damaged = True
 
     def _begin_anew(self, file: Path) -> None:
         """Set the whole database aside, with what SQLite keeps beside it."""
