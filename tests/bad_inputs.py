@@ -204,9 +204,11 @@ def files() -> dict[str, list[File]]:
         "a function in HDF5": ("a.mat", hdf5(_handle)),
         # NumPy
         "no NumPy archive": ("a.npz", b"hello"),
+        # Pickles are written here, to see that nobody reads them.
         "pickles": ("a.npz", saved(np.savez, X=np.array([{"a": 1}, None], object), allow_pickle=True)),
         "a pickle": ("a.npy", saved(np.save, np.array([{"a": 1}, None], object), allow_pickle=True)),
         "no array inside": ("a.npz", zipped({"x.npy": b"hello"})),
+        "a header without end": ("a.npz", zipped({"x.npy": b"\x93NUMPY\x02\x00" + (200_000).to_bytes(4, "little") + b"(" * 200_000})),
         "a promise inside": ("a.npz", zipped({"x.npy": npy("(100000, 100000)")})),
         "a promise": ("a.npy", npy("(1000000, 1000000)")),
         "a negative shape": ("a.npy", npy("(-4, 4)")),

@@ -180,7 +180,7 @@ def test_a_pipeline_is_searched_and_pickled(texts: tuple[list[str], np.ndarray])
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_score_ > 0.5
     best = search.best_estimator_
-    again = pickle.loads(pickle.dumps(best))  # by whoever made it
+    again = pickle.loads(pickle.dumps(best))  # our own object: scikit-learn's people keep fitted pipelines so
     assert np.array_equal(again.predict(documents), best.predict(documents))
     assert np.array_equal(again[-1].labels_, best[-1].labels_)
     new = ["eigenvalues of a symmetric matrix by decomposition", "the confusion of true and predicted labels"]
@@ -193,7 +193,7 @@ def test_clones_and_pickles(cls: type[estimators.Factorisation]) -> None:
     X, topic = clustered(30, 20)
     few = {"max_iter": 3} if cls.method.blocks else {}
     model = clone(cls(**few, random_state=1)).fit(X, topic)
-    again = pickle.loads(pickle.dumps(model))
+    again = pickle.loads(pickle.dumps(model))  # our own object, as joblib sends it to workers
     new = clustered(4, 20, seed=1)[0]
     assert np.array_equal(again.labels_, model.labels_)
     assert np.array_equal(again.transform(new), model.transform(new))

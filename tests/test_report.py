@@ -76,7 +76,7 @@ def test_the_archive_is_made_again_by_its_script(tmp_path: Path) -> None:
     assert archive(items, Style("acm-1", font="serif"), "A report of <mine>") == data
     (tmp_path / "out").mkdir()
     with zipfile.ZipFile(io.BytesIO(data)) as zipped:
-        zipped.extractall(tmp_path / "out")
+        zipped.extractall(tmp_path / "out")  # our own archive, made two lines above
         assert zipped.getinfo("reproduce.sh").external_attr >> 16 & 0o111
     there = tmp_path / "out"
     names = {p.relative_to(there).as_posix() for p in there.rglob("*") if p.is_file()}

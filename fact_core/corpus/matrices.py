@@ -9,7 +9,6 @@ Dense whole numbers from 0 to 255 in a square number of columns are images. Here
 
 from __future__ import annotations
 
-import ast
 import io
 import math
 import zipfile
@@ -17,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.lib.format as npy
 import scipy.sparse as sp
 
 from ..errors import FactScopeError
@@ -125,12 +125,10 @@ def _promised(file: Any, length: int) -> None:
     """Raises ValueError where the header of an array promises more than the file holds: numpy would take the memory before it looks."""
     if file.read(6) != b"\x93NUMPY":
         return  # no array, which numpy hands back as bytes
-    major = file.read(2)[0]
-    width = 2 if major == 1 else 4
-    header = file.read(int.from_bytes(file.read(width), "little"))
-    about = ast.literal_eval(header.decode("latin1"))
-    kind = np.dtype(about["descr"])
-    if not kind.hasobject and math.prod(about["shape"]) * kind.itemsize > length:
+    major, _ = file.read(2)
+    read = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
+    shape, _, kind = read(file)
+    if not kind.hasobject and math.prod(shape) * kind.itemsize > length:
         raise ValueError("an array larger than its file")
 
 
