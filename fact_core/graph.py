@@ -28,7 +28,7 @@ DIGITS = 12  # similarities equal to so many digits are ties: rounding differs b
 BLOCK = 2**24  # numbers held at once by the blockwise search (128 MB)
 EXACT = 2e10  # multiplications of an exact search: half a minute on two cores
 CANDIDATES = 30  # compared exactly for each document: with fewer a quarter of the neighbours is missed
-HEAVIEST = 10  # terms of a document, at the least, that propose candidates: so many more as a quarter of EXACT allows
+HEAVIEST = 20  # terms of a document, at the least, that propose candidates: so many more as a quarter of EXACT allows
 SAMPLE = 100  # documents whose true neighbours are looked up to estimate the recall
 
 
