@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import threading
 import time
 import tracemalloc
@@ -302,7 +303,12 @@ def test_a_share_shows_the_run_until_it_is_taken_back(tmp_path: Path) -> None:
     assert shares(tmp_path, "you") == []
     take_back(tmp_path, token, "you")
     assert opened(tmp_path, token)
+    for suffix in (".json", ".npz"):  # a file that nobody shared
+        shutil.copy(tmp_path / "shared" / f"{token}{suffix}", tmp_path / f"private{suffix}")
+    with pytest.raises(fc.FactScopeError, match="no such shared run"):
+        opened(tmp_path, "../private")
     take_back(tmp_path, token, "me")
+    assert not list((tmp_path / "shared").iterdir())  # nor a document
     for wrong in (token, "", "../../etc/passwd", "x" * 32):
         with pytest.raises(fc.FactScopeError, match="no such shared run"):
             opened(tmp_path, wrong)
