@@ -9,6 +9,7 @@ import threading
 import time
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from fact_core.study import Method, Study, describe
 from fact_core.tabular import documents_csv, frame_csv
 from fact_core.workers import Crew, Stopped
 from tests.helpers import small_corpus, told
+from ui import session
 
 ROOT = Path(__file__).parent.parent
 APP = str(ROOT / "app.py")
@@ -307,11 +309,40 @@ def test_a_share_shows_the_run_until_it_is_taken_back(tmp_path: Path) -> None:
         shutil.copy(tmp_path / "shared" / f"{token}{suffix}", tmp_path / f"private{suffix}")
     with pytest.raises(fc.FactScopeError, match="no such shared run"):
         opened(tmp_path, "../private")
+    assert len(set(token)) > 10  # 32 signs of 64, by chance
+    other = share(tmp_path, result, run, "me")
+    with np.load(tmp_path / "shared" / f"{other}.npz") as whole:
+        np.savez(tmp_path / "shared" / f"{other}.npz", **dict(whole) | {"result labels": np.array([{}] * 6, dtype=object)})
+    with pytest.raises(fc.FactScopeError, match="no such shared run"):  # an object is never opened
+        opened(tmp_path, other)
+    take_back(tmp_path, other, "me")
     take_back(tmp_path, token, "me")
     assert not list((tmp_path / "shared").iterdir())  # nor a document
     for wrong in (token, "", "../../etc/passwd", "x" * 32):
         with pytest.raises(fc.FactScopeError, match="no such shared run"):
             opened(tmp_path, wrong)
+
+
+def test_a_browser_has_a_key_that_nobody_can_guess_or_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    def visit(cookie: str | None) -> tuple[str, str]:
+        shown: list[str] = []
+        cookies = {} if cookie is None else {session.COOKIE: cookie}
+        fake = SimpleNamespace(session_state={}, context=SimpleNamespace(cookies=cookies), html=lambda html, **_: shown.append(html))
+        monkeypatch.setattr(session, "st", fake)
+        session.leave_cookie()
+        return session.owner(), "".join(shown)
+
+    first, said = visit(None)
+    assert len(first) == session.LENGTH
+    assert len(set(first)) > 15
+    assert first in said
+    assert visit(None)[0] != first
+    assert visit(first) == (first, "")  # it is known, and need not be told again
+    for wrong in ("", "admin", "x" * 42, "x" * 44, f'{"x" * 30}"</script>xx', "../" * 14 + "x", " " * 43):
+        key, said = visit(wrong)
+        assert key != wrong
+        assert len(key) == session.LENGTH
+        assert said.count("script>") == 2
 
 
 def test_two_browsers_share_on_purpose_only(monkeypatch: pytest.MonkeyPatch) -> None:
