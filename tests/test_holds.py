@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
+import signal
 import threading
 import time
 import tracemalloc
@@ -31,6 +33,8 @@ from fact_core.store.shares import opened, share, shares, take_back
 from fact_core.study import Method, Study, describe
 from fact_core.tabular import documents_csv, frame_csv
 from fact_core.workers import Crew, Stopped
+from fact_core.workers import crew as crews
+from fact_core.workers.frames import send
 from tests.helpers import small_corpus, told
 from ui import session
 
@@ -197,6 +201,55 @@ def test_a_run_is_stopped_ended_by_the_clock_and_waits_in_line(crew: Crew, monke
     monkeypatch.setenv("FACTSCOPE_TIME", "0.5")
     with pytest.raises(fc.FactScopeError, match=r"ended after .* at step \d+ of 1000000; about \d+ steps would fit"):
         crew.fit(corpus, "lccf", long)
+
+
+def test_a_run_that_looks_at_no_clock_is_ended_all_the_same(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped process stands for one that is inside a long call and hears nothing."""
+    corpus, settings = small_corpus(), {"n_clusters": 3, "max_iter": 100_000, "restarts": 1}
+    held = threading.Event()
+
+    def hold(said: dict) -> None:
+        os.kill(pid, signal.SIGSTOP)
+        held.set()
+
+    pid = crew._idle[0].process.pid
+    with pytest.raises(Stopped):
+        crew.fit(corpus, "pspt", settings, note=hold, stopped=held.is_set)
+    assert not psutil.pid_exists(pid)
+    monkeypatch.setenv("FACTSCOPE_TIME", "1")
+    pid = crew._idle[0].process.pid
+    with pytest.raises(fc.FactScopeError, match="ended after 1 seconds, the longest a run may take here"):
+        crew.fit(corpus, "pspt", settings, note=hold)
+    assert not psutil.pid_exists(pid)
+    monkeypatch.delenv("FACTSCOPE_TIME")
+    assert len(crew.fit(corpus, "nmf", {"n_clusters": 3, "max_iter": 3}).labels) == len(corpus)
+
+
+def test_first_come_first_served_and_a_worker_that_has_grown_is_replaced(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, short, line = small_corpus(), {"n_clusters": 3, "max_iter": 3, "restarts": 1}, list[int]()
+    crew._line.append(somebody := object())  # who came first, and has not taken the idle worker yet
+    with pytest.raises(Stopped):
+        crew.fit(corpus, "nmf", short, stopped=lambda: len(line) > 2, line=line.append)
+    crew._line.remove(somebody)
+    assert line[0] == 2
+    crew.fit(corpus, "nmf", short)
+    pid = crew._idle[0].process.pid
+    crew.fit(corpus, "nmf", short)
+    assert crew._idle[0].process.pid == pid
+    monkeypatch.setattr(crews, "LARGE", 1.0)
+    crew.fit(corpus, "nmf", short)
+    assert crew._idle[0].process.pid != pid
+    assert not psutil.pid_exists(pid)
+
+
+def test_no_word_of_a_document_goes_to_a_worker(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+    monkeypatch.setattr(crews, "send", lambda pipe, about, arrays=None: (sent.append(str(about).encode() + b"".join(
+        a.tobytes() for a in (arrays or {}).values())), send(pipe, about, arrays)))  # fmt: skip
+    corpus = read_upload("mine.csv", "\n".join(["title,text", *(f"the title {i},{text}" for i, text in enumerate(TEXTS))]).encode())
+    crew.fit(corpus, "nmf", {"n_clusters": 2, "max_iter": 3})
+    assert b"market" in b"".join(sent)  # a term
+    assert not any(words.encode() in b"".join(sent) for words in ("the title 1", *TEXTS))
 
 
 def test_studies_have_the_same_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
