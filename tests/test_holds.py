@@ -282,6 +282,8 @@ def test_a_result_shared_by_two_people_shows_each_their_own_documents() -> None:
 
 
 def test_taken_apart_is_json_and_arrays_of_numbers() -> None:
+    with pytest.raises(TypeError, match="only arrays of numbers travel"):
+        send(io.BytesIO(), {}, {"a": np.array([{}], dtype=object)})
     for key, method in algorithms().items():
         corpus = small_corpus()
         result = fc.fit(corpus, key, max_iter=3, **told(method, 24, 3))
