@@ -169,6 +169,11 @@ def test_every_page_and_field(page: Page, address: str) -> None:
     field(page, "Search titles and texts")
     go(page, "Concepts")
     field(page, "Paste a text", "textarea")
+    for concept in ("1", "2"):
+        choose(page, "Concept", concept)
+        field(page, "Its name")
+    field(page, "Paste a text", "textarea", f"iron silver {RUNS}")
+    reads(page, f"· {RUNS}.")  # where it falls
     for title in ("Coordinates", "Sensitivity", "Choose k and λ", "Paper tables", "Learn", "History"):
         go(page, title)
         for label in {"Sensitivity": ["Values of λ"], "Choose k and λ": ["k to choose from"]}.get(title, []):
