@@ -135,6 +135,14 @@ def test_stop_before_it_has_begun_and_delete() -> None:
         find_job(job.id)
 
 
+def test_a_job_that_hears_nothing_is_stopped_all_the_same() -> None:
+    job = start(study(seeds=2, steps=3000))
+    until(job, lambda at: (job.folder / "pid").exists() and at.state is State.RUNNING)
+    os.kill(int((job.folder / "pid").read_text()), signal.SIGSTOP)  # as if inside a long call
+    job.stop()
+    until(job, lambda at: at.state is State.STOPPED, 10)
+
+
 def test_two_jobs_at_once_progress_and_see_only_their_own_uploads() -> None:
     mine, theirs = small_corpus(n=60, seed=1), small_corpus(n=60, seed=2)
     pair = [
