@@ -421,6 +421,8 @@ def test_two_browsers_share_on_purpose_only(monkeypatch: pytest.MonkeyPatch) -> 
     assert "mine.csv (uploaded)" not in theirs.selectbox(key="corpus").options
     theirs.switch_page("pages/history.py").run()
     assert not any("mine" in str(table.value) for table in theirs.dataframe)
+    assert next(t for t in mine.toggle if t.label.startswith("Whoever")).value is False
+    assert not mine.code  # no link before somebody wants one
     next(t for t in mine.toggle if t.label.startswith("Whoever")).set_value(True)
     mine.run()
     token = mine.code[0].value.split("shared=")[1]

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,10 @@ def test_a_cell_that_looks_at_no_clock_or_has_no_room_is_told(tmp_path: Path, mo
     assert not workers.workers
     assert not psutil.pid_exists(held)
     workers.close()
+    monkeypatch.setenv("FACTSCOPE_TIME", "0.2")  # one that does look at it ends by itself
+    long = replace(cell, options={**cell.options, "max_iter": 100_000})
+    kind, _, why = pool.compute(7, long, small_corpus(), task, lambda at: None)
+    assert (kind, "the longest a run may take" in why) == ("failed", True)
     monkeypatch.setenv("FACTSCOPE_MEMORY", "1kB")
     kind, _, why = pool.compute(7, cell, small_corpus(), task, lambda at: None)
     assert (kind, "of memory, most of it for" in why) == ("failed", True)
