@@ -20,7 +20,7 @@ import pytest
 
 import fact_core as fc
 from fact_core.jobs import Job, State, find_job, jobs, pool, resume_interrupted, start
-from fact_core.jobs.supervisor import Queue, Supervisor
+from fact_core.jobs.supervisor import RESERVE, Queue, Supervisor
 from fact_core.store import Store, save_corpus
 from fact_core.study import Method, Study, run_cell
 from tests.helpers import small_corpus
@@ -231,6 +231,18 @@ def test_a_cell_that_looks_at_no_clock_or_has_no_room_is_told(tmp_path: Path, mo
     monkeypatch.setenv("FACTSCOPE_MEMORY", "1kB")
     kind, _, why = pool.compute(7, cell, small_corpus(), task, lambda at: None)
     assert (kind, "of memory, most of it for" in why) == ("failed", True)
+
+
+def test_room_is_given_up_before_a_job_says_that_there_is_none(tmp_path: Path) -> None:
+    at, shown = object.__new__(Supervisor), []  # without a process
+    at.job, at.store, at.said = Job(tmp_path / "job"), Store(tmp_path), {"upload": ""}
+
+    def full() -> State:
+        raise fc.FactScopeError("The disk is full.")
+
+    at.work, at.show = full, lambda state, error="": shown.append((state, (at.job.folder / RESERVE).exists(), error))  # type: ignore[method-assign]
+    at.run()
+    assert shown == [(State.RUNNING, True, ""), (State.FAILED, False, "The disk is full.")]
 
 
 def test_what_the_supervisor_makes_of_a_cell_lost_again_and_again_and_of_another_version(tmp_path: Path) -> None:
