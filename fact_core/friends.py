@@ -67,7 +67,8 @@ def pyldavis_page(result: Result, **options: Any) -> str:
         "d3_url": _data_url(urls.D3_LOCAL, "text/javascript"), "ldavis_url": _data_url(urls.LDAVIS_LOCAL, "text/javascript"),
         "ldavis_css_url": _data_url(urls.LDAVIS_CSS_LOCAL, "text/css"),
     }  # fmt: skip
-    body = pyldavis.prepared_data_to_html(prepared, **inside)
+    body, said = pyldavis.prepared_data_to_html(prepared, **inside), prepared.to_json()
+    body = body.replace(said, said.replace("<", r"\u003c"))  # a term may hold the end of a script
     return f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>pyLDAvis</title></head><body>{body}</body></html>\n'
 
 

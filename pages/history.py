@@ -56,7 +56,8 @@ def runs() -> None:
         st.rerun()
     if opened.button("Open", icon=":material/open_in_new:", width="stretch", disabled=not one, type="primary"):
         open_in_explore(chosen[0])
-    download("Export", lambda: exported(chosen), "runs.zip", place=export, icon=":material/download:", width="stretch", disabled=not chosen)
+    packed = partial(exported, chosen, owner())  # made later, in a thread that does not know who is there
+    download("Export", packed, "runs.zip", place=export, icon=":material/download:", width="stretch", disabled=not chosen)
     if delete.button("Delete", icon=":material/delete:", width="stretch", disabled=not chosen):
         store().delete(chosen, owner())
         st.rerun()
@@ -68,9 +69,9 @@ def rows_csv(job: Job) -> str:
     return frame_csv(job.rows())
 
 
-def exported(addresses: list[str]) -> bytes:
+def exported(addresses: list[str], owner: str) -> bytes:
     file = io.BytesIO()
-    store().export(addresses, file, owner())
+    store().export(addresses, file, owner)
     return file.getvalue()
 
 

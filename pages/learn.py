@@ -7,6 +7,7 @@ from fact_core.lessons import read_lessons
 from ui import links
 from ui.corpus import corpus_in_sidebar
 from ui.lessons import PRESENT, PRESENTER, cost_table, show_card, show_lesson, slips_table, step_through
+from ui.words import plain
 
 TABS = {"lessons": "Lessons", "steps": "Step through", "methods": "Methods"}
 
@@ -24,7 +25,7 @@ if large:
 
 if tab == "lessons":
     for problem in shelf.problems:
-        st.warning(f"A lesson could not be read. {problem}")
+        st.warning(f"A lesson could not be read. {plain(problem)}")
     if shelf.lessons:
         show_lesson(next(lesson for lesson in shelf.lessons if lesson.name == name), large)
     else:

@@ -55,12 +55,12 @@ def chromium(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=FLAGS)
 
 
-def settle(page: Page) -> None:
+def settle(page: Page, pause: int = 300) -> None:
     """Wait until the script has run and the figures are drawn."""
-    page.wait_for_timeout(300)  # for the script to have begun
+    page.wait_for_timeout(pause)  # for the script to have begun
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
     page.wait_for_function("() => !document.querySelector('[data-stale=true]')", timeout=20_000)
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(pause)
 
 
 def opened(page: Page, address: str, path: str = "") -> Page:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -121,3 +122,19 @@ def test_all_slips_and_the_work_side_by_side() -> None:
     assert "section 3.1" in words(learn(learn="methods", card="slips"))
     table = learn(learn="methods", card="work", corpus="three-topics").dataframe[0].value
     assert set(table["method"]) >= {"NMF", "CF", "LCCF"}
+
+
+def test_two_people_with_the_same_numbers_see_their_own_titles() -> None:
+    from fact_core.lessons import Kind
+    from ui.lessons import played, recorded
+
+    def upload(who: str) -> fc.Corpus:
+        return fc.corpus.model.assemble("x", np.eye(6) + 0.1, weighting="none", titles=[f"{who} {i}" for i in range(6)])  # type: ignore[attr-defined]
+
+    mine, theirs = upload("my"), upload("your")
+    assert mine.fingerprint == theirs.fingerprint
+    run = ("nmf", {"n_clusters": 3, "steps": 5})
+    assert played(mine, [run], Kind.AXES).panels[0].view.titles[0] == "my 0"
+    assert played(theirs, [run], Kind.AXES).panels[0].view.titles[0] == "your 0"
+    assert recorded(theirs, run).corpus.titles[0] == "your 0"
+    assert played(upload("my"), [run], Kind.AXES) is played(mine, [run], Kind.AXES)  # and nothing is done twice

@@ -45,11 +45,24 @@ def test_there_are_enough() -> None:
     assert bad_inputs.count() >= 200
 
 
+OBJECTS, ELSEWHERE, TOO_WIDE = "MATLAB objects or function handles", "refers to other files, which are not opened", "more than can be read"
+SAID = {  # of what is refused for its own reason, and not because something else stumbles over it later
+    "an object": OBJECTS, "a function handle": OBJECTS, "something opaque": OBJECTS, "an object beside a matrix": OBJECTS,
+    "a function in HDF5": OBJECTS, "HDF5 that names another file": ELSEWHERE, "HDF5 stored in another file": ELSEWHERE,
+    "HDF5 made of another file": ELSEWHERE, "enormous HDF5": "an array of more than 50 MB", "a password": "protected by a password",
+    "a bomb": "more than 200 times its size", "a gzip bomb": "unpacks to more than 50 MB", "an absurd shape": TOO_WIDE,
+    "an absurd size": TOO_WIDE, "enormous pictures": "more than the 50 million pixels", "too much together": "more than the 20 MB",
+    "too many together": "2001 files, more than the 2000", "a link": "no files that can be read",
+    "paths that lead out": "no files that can be read", "archives inside": "no files that can be read",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("why", FILES)
 def test_files_made_by_hand(why: str) -> None:
     with pytest.raises(fc.FactScopeError) as refused:
         read_uploads(FILES[why])
     sentence(refused.value)
+    assert SAID.get(why, "") in str(refused.value)
 
 
 def test_noise_under_every_suffix() -> None:

@@ -122,10 +122,33 @@ def test_several_uploads_are_documents():
 def test_nothing_is_written_and_paths_that_lead_out_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = {"../../evil/1.txt": TEXTS[0], "/etc/2.txt": TEXTS[2], "c:\\windows\\3.txt": TEXTS[3], "4.txt": TEXTS[4]}
-    corpus = read_upload("x.zip", zipped(files))
+    corpus = read_upload("x.zip", zipped(files | {"..\\..\\5.txt": TEXTS[5]}))
     assert len(corpus) == 2
-    assert reasons(corpus)["a path that leads out of the archive"] == 2
+    assert reasons(corpus)["a path that leads out of the archive"] == 3
     assert not list(tmp_path.iterdir())
+
+
+def test_links_are_not_followed(tmp_path):
+    (tmp_path / "secret.txt").write_text("a secret word of somebody else")
+    packed = io.BytesIO(zipped(by_class()))
+    with zipfile.ZipFile(packed, "a") as archive:
+        link = zipfile.ZipInfo("pets/link.txt")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, str(tmp_path / "secret.txt"))
+    folder = tmp_path / "animals"
+    unpack(by_class(), folder)
+    (folder / "pets" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "more").symlink_to(tmp_path, target_is_directory=True)
+    for corpus in (read_upload("animals.zip", packed.getvalue()), load_corpus(folder)):
+        assert reasons(corpus) == {"a link to another file": 1}
+        assert sorted(corpus.documents) == sorted(TEXTS)
+
+
+def test_only_the_decoders_of_the_listed_kinds_see_an_image():
+    pictures = {f"{i}.png": image(np.random.default_rng(i).integers(0, 255, (9, 9))) for i in range(4)}
+    corpus = read_upload("x.zip", zipped(pictures | {"4.png": image(np.eye(9) * 200, "PCX"), "5.gif": image(np.eye(9) * 200, "SGI")}))
+    assert len(corpus) == 4
+    assert reasons(corpus) == {"cannot be opened as an image": 2}
 
 
 def test_bombs_are_refused(monkeypatch):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -90,6 +92,8 @@ def test_a_pointer_out_of_the_matrix():
         wrong = plain[:place] + np.array(pointers, np.int32).tobytes() + plain[place + 20 :]
         with refused("cannot be read as a MATLAB file"):
             read_upload("x.mat", wrong)
+        with pytest.raises(ValueError, match="does not fit its shape"):  # before scipy sees it
+            mat5.check(wrong)
 
 
 def test_the_check_accepts_what_is_written_well():
@@ -98,3 +102,41 @@ def test_the_check_accepts_what_is_written_well():
     for bad in (b"", b"MATLAB" * 30, FILES["plain.mat"][:126] + b"XX" + FILES["plain.mat"][128:], FILES["plain.mat"][:-8]):
         with pytest.raises(ValueError, match=r"\w"):
             mat5.check(bad)
+
+
+def test_the_check_follows_every_length_and_not_too_deep():
+    def plain(**variables) -> bytes:
+        return npz(scipy.io.savemat, variables, do_compression=False)
+
+    text = plain(s="a text that is longer than a word")
+    with pytest.raises(ValueError, match="longer than what holds it"):
+        mat5.check(text[:-8])
+    deep: object = np.eye(2)
+    for depth in range(20):
+        cell = np.empty((1, 1), dtype=object)
+        cell[0, 0] = deep
+        deep = cell
+        if depth in (5, 19):
+            fine = depth == 5
+            with contextlib.nullcontext() if fine else pytest.raises(ValueError, match="an array without"):
+                mat5.check(plain(c=deep))
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.mat", "a.npy", "a.npz"])
+def test_a_bomb_costs_no_memory(name, monkeypatch):
+    """What would unpack to 24 MB, where 1 MB may be, is refused before it is there."""
+    monkeypatch.setenv("FACTSCOPE_UNPACKED", "1MB")
+    promise = npz(np.save, np.zeros((2, 2))).replace(b"(2, 2), }        ", b"(2, 1500000), }  ")
+    bomb = {
+        "a.csv.gz": lambda: gzip.compress(bytes(24_000_000)),
+        "a.mat": lambda: npz(scipy.io.savemat, {"fea": np.zeros((2, 1_500_000))}, do_compression=True),
+        "a.npy": lambda: promise,
+        "a.npz": lambda: zipped({"x.npy": promise}),
+    }[name]()
+    tracemalloc.start()
+    try:
+        with refused("a."):
+            read_upload(name, bomb)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()

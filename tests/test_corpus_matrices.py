@@ -240,6 +240,15 @@ def test_nothing_is_unpickled():
         read_upload("m.npy", out.getvalue())
 
 
+def test_the_arrays_of_an_archive_are_counted_and_weighed_before_they_are_read(monkeypatch):
+    monkeypatch.setenv("FACTSCOPE_UNPACKED", "1MB")
+    with refused("unpacks to more than 1 MB"):
+        read_upload("m.npz", npz(X=WIDE, more=np.zeros(200_000)))
+    monkeypatch.setenv("FACTSCOPE_FILES", "3")
+    with refused("4 arrays, more than the 3"):
+        read_upload("m.npz", npz(X=WIDE, a=LABELS, b=LABELS, c=LABELS))
+
+
 def test_indices_that_point_outside_are_refused():
     X = sp.csr_array(WIDE)
     for bad in (

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
+import signal
 import threading
 import time
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -29,7 +33,10 @@ from fact_core.store.shares import opened, share, shares, take_back
 from fact_core.study import Method, Study, describe
 from fact_core.tabular import documents_csv, frame_csv
 from fact_core.workers import Crew, Stopped
+from fact_core.workers import crew as crews
+from fact_core.workers.frames import send
 from tests.helpers import small_corpus, told
+from ui import session
 
 ROOT = Path(__file__).parent.parent
 APP = str(ROOT / "app.py")
@@ -196,6 +203,55 @@ def test_a_run_is_stopped_ended_by_the_clock_and_waits_in_line(crew: Crew, monke
         crew.fit(corpus, "lccf", long)
 
 
+def test_a_run_that_looks_at_no_clock_is_ended_all_the_same(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped process stands for one that is inside a long call and hears nothing."""
+    corpus, settings = small_corpus(), {"n_clusters": 3, "max_iter": 100_000, "restarts": 1}
+    held = threading.Event()
+
+    def hold(said: dict) -> None:
+        os.kill(pid, signal.SIGSTOP)
+        held.set()
+
+    pid = crew._idle[0].process.pid
+    with pytest.raises(Stopped):
+        crew.fit(corpus, "pspt", settings, note=hold, stopped=held.is_set)
+    assert not psutil.pid_exists(pid)
+    monkeypatch.setenv("FACTSCOPE_TIME", "1")
+    pid = crew._idle[0].process.pid
+    with pytest.raises(fc.FactScopeError, match="ended after 1 seconds, the longest a run may take here"):
+        crew.fit(corpus, "pspt", settings, note=hold)
+    assert not psutil.pid_exists(pid)
+    monkeypatch.delenv("FACTSCOPE_TIME")
+    assert len(crew.fit(corpus, "nmf", {"n_clusters": 3, "max_iter": 3}).labels) == len(corpus)
+
+
+def test_first_come_first_served_and_a_worker_that_has_grown_is_replaced(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, short, line = small_corpus(), {"n_clusters": 3, "max_iter": 3, "restarts": 1}, list[int]()
+    crew._line.append(somebody := object())  # who came first, and has not taken the idle worker yet
+    with pytest.raises(Stopped):
+        crew.fit(corpus, "nmf", short, stopped=lambda: len(line) > 2, line=line.append)
+    crew._line.remove(somebody)
+    assert line[0] == 2
+    crew.fit(corpus, "nmf", short)
+    pid = crew._idle[0].process.pid
+    crew.fit(corpus, "nmf", short)
+    assert crew._idle[0].process.pid == pid
+    monkeypatch.setattr(crews, "LARGE", 1.0)
+    crew.fit(corpus, "nmf", short)
+    assert crew._idle[0].process.pid != pid
+    assert not psutil.pid_exists(pid)
+
+
+def test_no_word_of_a_document_goes_to_a_worker(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+    monkeypatch.setattr(crews, "send", lambda pipe, about, arrays=None: (sent.append(str(about).encode() + b"".join(
+        a.tobytes() for a in (arrays or {}).values())), send(pipe, about, arrays)))  # fmt: skip
+    corpus = read_upload("mine.csv", "\n".join(["title,text", *(f"the title {i},{text}" for i, text in enumerate(TEXTS))]).encode())
+    crew.fit(corpus, "nmf", {"n_clusters": 2, "max_iter": 3})
+    assert b"market" in b"".join(sent)  # a term
+    assert not any(words.encode() in b"".join(sent) for words in ("the title 1", *TEXTS))
+
+
 def test_studies_have_the_same_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path))
     monkeypatch.setenv("FACTSCOPE_TIME", "0.5")
@@ -226,6 +282,8 @@ def test_a_result_shared_by_two_people_shows_each_their_own_documents() -> None:
 
 
 def test_taken_apart_is_json_and_arrays_of_numbers() -> None:
+    with pytest.raises(TypeError, match="only arrays of numbers travel"):
+        send(io.BytesIO(), {}, {"a": np.array([{}], dtype=object)})
     for key, method in algorithms().items():
         corpus = small_corpus()
         result = fc.fit(corpus, key, max_iter=3, **told(method, 24, 3))
@@ -270,7 +328,7 @@ def test_logs_have_no_words_of_documents(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("FACTSCOPE_LOG", str(tmp_path / "log"))
     log.event("upload", documents=3, name="My secret diary, page 1", method="LCCF-NCW", seconds=0.123456, list=[1, "two words"], none=None)
     try:
-        raise ValueError("the text of a document")
+        raise ValueError("secret")
     except ValueError as error:
         log.failure("broke", error)
     first, second = (json.loads(line) for line in (tmp_path / "log").read_text().splitlines())
@@ -279,7 +337,6 @@ def test_logs_have_no_words_of_documents(tmp_path: Path, monkeypatch: pytest.Mon
     assert second["error"] == "ValueError"
     assert second["places"][0].startswith("test_holds.py:")
     assert "secret" not in (tmp_path / "log").read_text()
-    assert 'document"' not in (tmp_path / "log").read_text()
     monkeypatch.setenv("FACTSCOPE_LOG", str(tmp_path / "no" / "such" / "folder"))
     log.event("nothing happens")
 
@@ -302,10 +359,44 @@ def test_a_share_shows_the_run_until_it_is_taken_back(tmp_path: Path) -> None:
     assert shares(tmp_path, "you") == []
     take_back(tmp_path, token, "you")
     assert opened(tmp_path, token)
+    for suffix in (".json", ".npz"):  # a file that nobody shared
+        shutil.copy(tmp_path / "shared" / f"{token}{suffix}", tmp_path / f"private{suffix}")
+    with pytest.raises(fc.FactScopeError, match="no such shared run"):
+        opened(tmp_path, "../private")
+    assert len(set(token)) > 10  # 32 signs of 64, by chance
+    other = share(tmp_path, result, run, "me")
+    with np.load(tmp_path / "shared" / f"{other}.npz") as whole:
+        np.savez(tmp_path / "shared" / f"{other}.npz", **dict(whole) | {"result labels": np.array([{}] * 6, dtype=object)})
+    with pytest.raises(fc.FactScopeError, match="no such shared run"):  # an object is never opened
+        opened(tmp_path, other)
+    take_back(tmp_path, other, "me")
     take_back(tmp_path, token, "me")
+    assert not list((tmp_path / "shared").iterdir())  # nor a document
     for wrong in (token, "", "../../etc/passwd", "x" * 32):
         with pytest.raises(fc.FactScopeError, match="no such shared run"):
             opened(tmp_path, wrong)
+
+
+def test_a_browser_has_a_key_that_nobody_can_guess_or_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    def visit(cookie: str | None) -> tuple[str, str]:
+        shown: list[str] = []
+        cookies = {} if cookie is None else {session.COOKIE: cookie}
+        fake = SimpleNamespace(session_state={}, context=SimpleNamespace(cookies=cookies), html=lambda html, **_: shown.append(html))
+        monkeypatch.setattr(session, "st", fake)
+        session.leave_cookie()
+        return session.owner(), "".join(shown)
+
+    first, said = visit(None)
+    assert len(first) == session.LENGTH
+    assert len(set(first)) > 15
+    assert first in said
+    assert visit(None)[0] != first
+    assert visit(first) == (first, "")  # it is known, and need not be told again
+    for wrong in ("", "admin", "x" * 42, "x" * 44, f'{"x" * 30}"</script>xx', "../" * 14 + "x", " " * 43):
+        key, said = visit(wrong)
+        assert key != wrong
+        assert len(key) == session.LENGTH
+        assert said.count("script>") == 2
 
 
 def test_two_browsers_share_on_purpose_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,6 +420,8 @@ def test_two_browsers_share_on_purpose_only(monkeypatch: pytest.MonkeyPatch) -> 
     assert "mine.csv (uploaded)" not in theirs.selectbox(key="corpus").options
     theirs.switch_page("pages/history.py").run()
     assert not any("mine" in str(table.value) for table in theirs.dataframe)
+    assert next(t for t in mine.toggle if t.label.startswith("Whoever")).value is False
+    assert not mine.code  # no link before somebody wants one
     next(t for t in mine.toggle if t.label.startswith("Whoever")).set_value(True)
     mine.run()
     token = mine.code[0].value.split("shared=")[1]
@@ -353,10 +446,18 @@ def test_the_doctor_says_what_to_do(capsys: pytest.CaptureFixture[str], monkeypa
     assert found["ok"]
     assert {"installation", "data folder", "store", "Chrome", "cluster", "workers"} <= {c["name"] for c in found["checks"]}
     assert all(check.ok for check in doctor.health())
+    (tmp_path / "home" / "runs.sqlite.1.damaged").write_text("")
+    assert (doctor.store().ok, "runs.sqlite.1.damaged" in doctor.store().said) == (False, True)
+    monkeypatch.setenv("FACTSCOPE_TIME", "never")
+    assert [(check.name, check.said) for check in doctor.health() if not check.ok] == [
+        ("settings", "FACTSCOPE_TIME must be a positive number, not “never”.")
+    ]
+    monkeypatch.delenv("FACTSCOPE_TIME")
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path / "file" / "home"))
     monkeypatch.setenv("FACTSCOPE_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("FACTSCOPE_SCHEDULER", "tcp://127.0.0.1:1")
+    assert [check.name for check in doctor.health() if not check.ok] == ["store"]
     monkeypatch.setattr(doctor, "workers", doctor.room)
     assert main(["doctor", "--url", "http://127.0.0.1:1"]) == 1
     said = capsys.readouterr().out

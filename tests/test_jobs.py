@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,10 @@ import psutil
 import pytest
 
 import fact_core as fc
-from fact_core.jobs import Job, State, find_job, jobs, resume_interrupted, start
-from fact_core.store import Store
-from fact_core.study import Method, Study
+from fact_core.jobs import Job, State, find_job, jobs, pool, resume_interrupted, start
+from fact_core.jobs.supervisor import RESERVE, Queue, Supervisor
+from fact_core.store import Store, save_corpus
+from fact_core.study import Method, Study, run_cell
 from tests.helpers import small_corpus
 
 
@@ -124,10 +127,21 @@ def test_stop_before_it_has_begun_and_delete() -> None:
     until(job, lambda at: at.state is State.STOPPED, 10)
     time.sleep(1)
     assert job.status().state is State.STOPPED
+    assert find_job(job.id).folder == job.folder
+    with pytest.raises(fc.FactScopeError, match="no job"):
+        find_job(f"../jobs/{job.id}")
     job.delete()
     assert jobs() == []
     with pytest.raises(fc.FactScopeError, match="no job"):
         find_job(job.id)
+
+
+def test_a_job_that_hears_nothing_is_stopped_all_the_same() -> None:
+    job = start(study(seeds=2, steps=3000))
+    until(job, lambda at: (job.folder / "pid").exists() and at.state is State.RUNNING)
+    os.kill(int((job.folder / "pid").read_text()), signal.SIGSTOP)  # as if inside a long call
+    job.stop()
+    until(job, lambda at: at.state is State.STOPPED, 10)
 
 
 def test_two_jobs_at_once_progress_and_see_only_their_own_uploads() -> None:
@@ -191,6 +205,60 @@ def test_a_cell_that_fails_is_named_and_the_others_are_computed() -> None:
     assert "no-such-corpus" in at.error
     with pytest.raises(fc.FactScopeError, match="at least one method"):
         start(study(methods=()))
+
+
+def test_a_cell_that_looks_at_no_clock_or_has_no_room_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FACTSCOPE_TIME", "1")
+    monkeypatch.setattr(pool, "GRACE", 0.2)
+    save_corpus(small_corpus(), tmp_path / "corpus.npz")
+    cell, task = Study("x", (Method("nmf", {"n_clusters": 3}),)).cells()[0], {"source": {}, "arrays": False}
+    workers = pool.Pool(1, tmp_path / "corpus.npz", task)
+    workers.submit(7, cell, "")
+    os.kill(held := workers.workers[0].process.pid, signal.SIGSTOP)  # as if inside a long call
+    said: list[pool.Event] = []
+    end = time.monotonic() + 30
+    while not said and time.monotonic() < end:
+        said = workers.events(0.05)
+    assert [event[:2] for event in said] == [("failed", 7)]
+    assert "ended after 1 seconds, the longest a run may take" in said[0][2]
+    assert not workers.workers
+    assert not psutil.pid_exists(held)
+    workers.close()
+    monkeypatch.setenv("FACTSCOPE_TIME", "0.2")  # one that does look at it ends by itself
+    long = replace(cell, options={**cell.options, "max_iter": 100_000})
+    kind, _, why = pool.compute(7, long, small_corpus(), task, lambda at: None)
+    assert (kind, "the longest a run may take" in why) == ("failed", True)
+    monkeypatch.setenv("FACTSCOPE_MEMORY", "1kB")
+    kind, _, why = pool.compute(7, cell, small_corpus(), task, lambda at: None)
+    assert (kind, "of memory, most of it for" in why) == ("failed", True)
+
+
+def test_room_is_given_up_before_a_job_says_that_there_is_none(tmp_path: Path) -> None:
+    at, shown = object.__new__(Supervisor), []  # without a process
+    at.job, at.store, at.said = Job(tmp_path / "job"), Store(tmp_path), {"upload": ""}
+
+    def full() -> State:
+        raise fc.FactScopeError("The disk is full.")
+
+    at.work, at.show = full, lambda state, error="": shown.append((state, (at.job.folder / RESERVE).exists(), error))  # type: ignore[method-assign]
+    at.run()
+    assert shown == [(State.RUNNING, True, ""), (State.FAILED, False, "The disk is full.")]
+
+
+def test_what_the_supervisor_makes_of_a_cell_lost_again_and_again_and_of_another_version(tmp_path: Path) -> None:
+    at = object.__new__(Supervisor)  # without a process
+    at.queue, at.attempts, at.failures, at.heard, at.steps, at.done = Queue({0: "", 1: ""}), Counter(), {}, None, 0, 0
+    at.running, at.addresses, at.store = {}, ["a" * 32, "b" * 32], Store(tmp_path)
+    for left in (2, 1, 0):
+        at.running[0] = (0, 0)
+        at.note("lost", 0, None)
+        assert bool(at.failures) == (left == 0)
+    assert "died 3 times" in at.failures[0]
+    run, arrays = run_cell(Study("x", (Method("nmf", {"n_clusters": 3, "max_iter": 2}),)).cells()[0], small_corpus())  # type: ignore[misc]
+    at.running[1] = (0, 0)
+    at.note("done", 1, (run, arrays))
+    assert "another FactScope" in at.failures[1]
+    assert (at.done, at.store.find()) == (0, [])
 
 
 def test_a_worker_that_dies_is_replaced() -> None:

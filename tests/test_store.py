@@ -7,6 +7,7 @@ import json
 import sqlite3
 import zipfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import fact_core as fc
 from fact_core.corpus.text import from_texts
 from fact_core.store import Claim, Store, read_corpus, save_corpus
 from fact_core.store import store as module
+from fact_core.store.files import put
 from fact_core.study import Cell, Method, Run, Study, describe, run_cell
 from tests.helpers import small_corpus
 
@@ -112,6 +114,7 @@ def test_a_run_stays_while_it_is_in_somebody_elses_history(store: Store) -> None
     store.remember(run.address, "b")
     store.name(run.address, "ours", "a")
     assert [k.name for k in store.find(owner="b")] == [""]  # names are one's own
+    assert [store.get([run.address], who)[run.address].name for who in ("a", "b", "")] == ["ours", "", ""]
     store.delete([run.address], "a")
     assert store.find(owner="a") == []
     assert [k.run.address for k in store.find(owner="b")] == [run.address]
@@ -158,16 +161,17 @@ def test_claims(store: Store) -> None:
 
 
 def test_damaged_entries_and_files_are_set_aside(store: Store) -> None:
-    run, other = kept(store, 0), kept(store, 1)
+    run, other, third = kept(store, 0), kept(store, 1), kept(store, 2)
     with sqlite3.connect(store.folder / "runs.sqlite") as db:
         db.execute("UPDATE runs SET body = '{' WHERE address = ?", (other.address,))
+        db.execute("UPDATE runs SET body = (SELECT body FROM runs WHERE address = ?) WHERE address = ?", (run.address, third.address))
     db.close()
     store._file(run.address).write_bytes(b"PK nonsense")
-    assert list(store.get([run.address, other.address])) == [run.address]
+    assert list(store.get([run.address, other.address, third.address])) == [run.address]  # the third says it is another run
     assert store.arrays(run.address) is None
     assert not store.get([run.address])[run.address].arrays
     said = store.damaged()
-    assert any(other.address in s for s in said)
+    assert all(any(wrong.address in s for s in said) for wrong in (other, third))
     assert any(run.address in s and ".damaged" in s for s in said)
     assert len(store.reopen(run.address, CORPUS).labels) == run.documents
 
@@ -190,6 +194,42 @@ def test_a_damaged_database_is_set_aside_whole(store: Store, content: bytes) -> 
     assert any("runs.sqlite" in s for s in again.damaged())
     kept(again)
     assert len(again.find()) == 1
+
+
+def test_a_database_with_a_damaged_page_is_set_aside_at_the_start_and_on_the_way(store: Store) -> None:
+    for seed in range(8):
+        kept(store, seed)
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # type: ignore[union-attr]
+    file = store.folder / "runs.sqlite"
+    whole = file.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    damaged = whole[:size] + b"\xff" * (len(whole) - size)  # its first page is sound
+    file.write_bytes(damaged)
+    store._connection.execute("PRAGMA shrink_memory")  # type: ignore[union-attr]
+    with pytest.raises(fc.FactScopeError, match="was found damaged and has been set aside; try again"):
+        store.find()
+    kept(store)
+    assert len(store.find()) == 1
+    store.close()
+    file.write_bytes(damaged)
+    again = Store(store.folder)
+    assert again.find() == []
+    assert sum("runs.sqlite." in s for s in again.damaged()) >= 2
+
+
+def test_a_database_that_another_is_opening_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+
+    class Busy(sqlite3.Connection):
+        def execute(self, sql: str, *arguments: object) -> sqlite3.Cursor:  # type: ignore[override]
+            if "journal_mode" in sql and len(refused) < 3:
+                refused.append(sql)
+                raise sqlite3.OperationalError("database is locked")
+            return super().execute(sql, *arguments)
+
+    monkeypatch.setattr(module.sqlite3, "connect", partial(sqlite3.connect, factory=Busy))
+    assert Store(tmp_path).find() == []
+    assert len(refused) == 3
 
 
 def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,6 +265,17 @@ def test_a_full_disk_is_a_sentence(store: Store, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("FACTSCOPE_STORE", "plenty")
     with pytest.raises(fc.FactScopeError, match="FACTSCOPE_STORE must be a size"):
         Store(store.folder)
+
+
+def test_a_file_that_could_not_be_written_leaves_the_one_before(tmp_path: Path) -> None:
+    def half(file: Any) -> None:
+        file.write(b"hal")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    put(tmp_path / "a", lambda file: file.write(b"whole"))
+    with pytest.raises(fc.FactScopeError, match="the disk is full"):
+        put(tmp_path / "a", half)
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a", b"whole")]
 
 
 def test_a_corpus_travels_whole(tmp_path: Path) -> None:

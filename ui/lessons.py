@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from functools import partial
@@ -66,7 +67,7 @@ def show_lesson(lesson: Lesson, large: bool) -> None:
     """The text beside its figure; a sentence instead of the figure where it cannot be made."""
     left, right = st.columns([5, 8], gap="medium")
     with left:
-        st.subheader(lesson.title, anchor=False)
+        st.subheader(plain(lesson.title), anchor=False)
         st.markdown(lesson.text)
         with st.container(border=True):
             st.markdown(f"**Question.** {lesson.question}")
@@ -97,15 +98,20 @@ def lesson_scene(lesson: Lesson, chosen: dict[str, Any]) -> Scene | str:
         if lesson.figure is Kind.LINKS:
             settings = {p.name: p.default for p in algorithms()["rcf"].parameters} | {"seed": 0} | lesson.settings("rcf", chosen)
             wanted = {name: settings[name] for name in ("share", "alpha", "p", "lam", "seed")}
-            return _links(corpus, corpus.fingerprint, json.dumps(wanted, sort_keys=True))
+            return _links(corpus, _seen_by(corpus), json.dumps(wanted, sort_keys=True))
         runs = [(method, lesson.settings(method, chosen)) for method in lesson.methods]
         return played(corpus, runs, lesson.figure)
     except FactScopeError as error:
         return lesson.wrong(at, str(error))
 
 
+def _seen_by(corpus: Corpus) -> str:
+    """What tells the figures of two corpora apart: scenes show titles, and two people's uploads of the same numbers have their own."""
+    return hashlib.sha256("\0".join([corpus.fingerprint, corpus.name, *map(str, corpus.titles)]).encode(errors="surrogatepass")).hexdigest()
+
+
 @st.cache_resource(show_spinner="Running …", max_entries=20)
-def _links(_corpus: Corpus, fingerprint: str, settings: str) -> Scene:
+def _links(_corpus: Corpus, seen: str, settings: str) -> Scene:
     return links_scene(_corpus, **json.loads(settings))
 
 
@@ -114,22 +120,20 @@ Run = tuple[str, dict[str, Any]]  # a method, and keywords of `record`
 
 def played(corpus: Corpus, runs: Sequence[Run], kind: Kind) -> Scene:
     """The frames of these runs; a figure that was made is not made again, and a run that was taken is not taken again."""
-    return _played(
-        corpus, corpus.fingerprint, tuple((method, json.dumps(settings, sort_keys=True)) for method, settings in runs), kind.value
-    )
+    return _played(corpus, _seen_by(corpus), tuple((method, json.dumps(settings, sort_keys=True)) for method, settings in runs), kind.value)
 
 
 @st.cache_resource(show_spinner="Running …", max_entries=30)
-def _played(_corpus: Corpus, fingerprint: str, runs: tuple[tuple[str, str], ...], kind: str) -> Scene:
-    return scene([_recorded(_corpus, fingerprint, method, settings) for method, settings in runs], Kind(kind))
+def _played(_corpus: Corpus, seen: str, runs: tuple[tuple[str, str], ...], kind: str) -> Scene:
+    return scene([_recorded(_corpus, seen, method, settings) for method, settings in runs], Kind(kind))
 
 
 def recorded(corpus: Corpus, run: Run) -> Track:
-    return _recorded(corpus, corpus.fingerprint, run[0], json.dumps(run[1], sort_keys=True))
+    return _recorded(corpus, _seen_by(corpus), run[0], json.dumps(run[1], sort_keys=True))
 
 
 @st.cache_resource(show_spinner=False, max_entries=9)  # all iterates of a run: tens of megabytes where there are many terms
-def _recorded(_corpus: Corpus, fingerprint: str, method: str, settings: str) -> Track:
+def _recorded(_corpus: Corpus, seen: str, method: str, settings: str) -> Track:
     return record(_corpus, method, **json.loads(settings))
 
 
@@ -189,7 +193,9 @@ def step_through(large: bool) -> None:
         st.info("Choose a method or several in the sidebar.")
         return
     if len(corpus) < len(whole):
-        st.caption(f"A part of {whole.name}, drawn class by class: {len(corpus):,} of {len(whole):,} documents ({SMALL} at the most).")
+        st.caption(
+            f"A part of {plain(whole.name)}, drawn class by class: {len(corpus):,} of {len(whole):,} documents ({SMALL} at the most)."
+        )
     kinds = kinds_for(corpus, k)
     show, follow, row = st.columns([4, 3, 2])
     with show:

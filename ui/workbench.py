@@ -11,7 +11,7 @@ from fact_core.algorithms import algorithms
 
 from . import controls, kept, runs
 from .corpus import corpus_in_sidebar
-from .words import sorry
+from .words import plain, sorry
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def workbench() -> Shown:
     if result.stopped != "cancelled":
         kept.enter(asked, result)
     if (why := kept.trouble()) is not None:
-        st.warning(why)
+        st.warning(plain(why))
     earlier: runs.Task | None = state.get("asked before")
     previous = runs.remembered(earlier) if earlier is not None else None
     return Shown(asked, result, previous, asked.key != task.key)

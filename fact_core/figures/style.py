@@ -42,5 +42,5 @@ def finish(figure: go.Figure, *, x: str | None = None, y: str | None = None, hei
 
 
 def text(words: object) -> str:
-    """Any words as words: plotly would take some of them for markup."""
-    return str(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Any words as words: plotly would take some of them for markup, or for a place to fill in."""
+    return str(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "%&#123;")
