@@ -90,7 +90,7 @@ def fit(
         raise FactScopeError(refusal)
     start, start_name = _start(init, method, problem)
     starts, reading = np.random.SeedSequence(seed).spawn(2)
-    with spread(problem, method, kind, start, where) as there:
+    with spread(problem, method, kind, where) as there:
         solution = solve(
             method, there, seed=starts, restarts=restarts, max_iter=max_iter, tol=tol, init=start, warm_up=warm_up, solver=way,
             progress=progress, cancelled=cancelled,
