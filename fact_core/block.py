@@ -9,7 +9,7 @@ from worker to worker, in the order of the blocks, so that all of them hold the 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -79,29 +79,37 @@ class Block:
     async def meet(self, peers: list[tuple[str, str]]) -> None:
         self.peers = peers
 
-    async def run(self, calls: list[Call], own: dict[int | str, Any], wanted: list[int]) -> dict[int, Any]:
-        """Carry out the calls; `own` are values of this worker alone."""
+    async def run(self, calls: bytes, own: dict[int | str, Any], wanted: list[int]) -> dict[int, Any]:
+        """Carry out the (pickled) calls; `own` are values of this worker alone."""
         self.values |= own
-        left = deque(calls)
+        left: list[Call] = pickle.loads(calls)
         while left or self.waiting:
-            await asyncio.to_thread(self._work, left)
-            await self._exchange()
+            left = await asyncio.to_thread(self._work, left)
+            if self.waiting:
+                await self._exchange()
         return {number: self.values[number] for number in wanted}
 
-    def _work(self, left: deque[Call]) -> None:
-        """Call after call, as far as they need nobody else."""
+    def _work(self, calls: list[Call]) -> list[Call]:
+        """Every call that needs nobody else; the others, in their order."""
+        left, missing, read = list[Call](), set(self.waiting), set[int | str]()  # `read`: what is still needed as it is
         with limited(self.threads):
-            while left and not any(number in self.waiting for number in left[0].needs):
-                call = left.popleft()
-                if call.what is None:
-                    self.values.pop(call.number, None)
-                    self.waiting.pop(call.number, None)
-                    continue
-                value = call.what(*map(self._meant, call.arguments), **({"out": self.values[call.number]} if call.in_place else {}))
-                if call.then is Then.KEEP:
-                    self.values[call.number] = value
+            for call in calls:
+                overwrites = call.in_place or call.what is None
+                if not missing.isdisjoint(call.needs) or (overwrites and call.number in missing | read):
+                    left.append(call)
+                    missing.add(call.number)
+                    read.update(call.needs)
+                elif call.what is None:
+                    del self.values[call.number]
                 else:
-                    self.waiting[call.number] = call.then, np.asarray(value)
+                    value = call.what(*map(self._meant, call.arguments), **({"out": self.values[call.number]} if call.in_place else {}))
+                    if call.then is Then.KEEP:
+                        self.values[call.number] = value
+                    else:
+                        self.waiting[call.number] = call.then, np.asarray(value)
+                        missing.add(call.number)
+                        read.update(call.needs)
+        return left
 
     def _meant(self, argument: Any) -> Any:
         return self.values[argument.number] if isinstance(argument, Name) else argument

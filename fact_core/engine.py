@@ -11,16 +11,19 @@ come back once, and no method knows of any of it: the numbers are those of one m
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .algorithms.base import Algorithm, Factors
 from .block import Block, Call, Edges, Name, Then, smoothed
@@ -29,12 +32,14 @@ from .errors import FactScopeError
 from .kernel import Kernel, KernelMatrix, LinearKernel, transposed
 from .problem import Problem
 from .products import times
-from .remote import Remote, Session
+from .remote import LOST, Remote, Session
 from .threads import limited
 
 METHODS = ("nmf", "gnmf", "cf", "lccf")
 BY_DOCUMENTS = ("V", "W")  # of their factors
 PATIENCE = 10  # seconds for the cluster to answer
+SMALL = 50  # documents that are not worth a search for their order
+ROUNDS = 100  # of that search
 
 
 class Engine(str, Enum):
@@ -93,30 +98,67 @@ def _client() -> Iterator[Any]:
 
 def _session(client: Any, problem: Problem) -> Session:
     """The documents in blocks, one on each worker, and their edges."""
-    workers = list(client.scheduler_info(n_workers=-1)["workers"].items())[: problem.n]
-    ends = np.linspace(0, problem.n, len(workers) + 1).astype(int)
+    workers = list(_workers(client).items())[: problem.n]
+    try:
+        client.run_on_scheduler(import_module, Block.__module__)
+        client.run(import_module, Block.__module__, workers=[address for address, _ in workers])
+    except ImportError:
+        raise FactScopeError("The scheduler and the workers of the Dask cluster need fact_core, too: install factscope there.") from None
+    except OSError:
+        raise FactScopeError(LOST) from None
     blocks = [
         client.submit(Block, rank, worker["nthreads"], actor=True, workers=[address], pure=False)
         for rank, (address, worker) in enumerate(workers)
     ]
-    session = Session(client, blocks, [slice(*rows) for rows in pairwise(ends)])
+    while not all(block.done() for block in blocks):  # a busy worker takes its time; one that is gone never comes back
+        if not _workers(client).keys() >= {address for address, _ in workers}:
+            raise FactScopeError(LOST)
+        time.sleep(0.01)
+    order = np.arange(problem.n) if problem.S is None or len(workers) == 1 else along(problem.S)
+    session = Session(client, blocks, np.array_split(order, len(workers)))
     peers = [(address, block.key) for (address, _), block in zip(workers, blocks, strict=True)]
     session.ask("meet", [(peers,)] * len(workers))
-    edges = [None] * len(workers) if problem.S is None else edges_between(problem.S, ends)
-    for rows, own, S in zip(session.rows, session.own, edges, strict=True):
-        own |= {"Xt": problem.Xt[rows], "S": S}
+    for rows, own in zip(session.rows, session.own, strict=True):
+        own["Xt"] = problem.Xt[rows]
     session.write(Call("X", transposed, (Name("Xt"),)))
+    if problem.S is not None:
+        for edges, own in zip(edges_between(problem.S, session.rows), session.own, strict=True):
+            own["S"] = edges
     return session
 
 
-def edges_between(S: Matrix, ends: np.ndarray) -> list[Edges]:
+def _workers(client: Any) -> dict[str, Any]:
+    return client.scheduler_info(n_workers=-1)["workers"]
+
+
+def along(S: Matrix) -> np.ndarray:
+    """The documents in an order in which neighbours are near each other: along the second eigenvector of the normalised graph.
+
+    Cut into blocks, far fewer edges then lead from block to block than in the order in which documents happen to come.
+    """
+    n = S.shape[0]
+    if n <= SMALL:
+        return np.arange(n)
+    degree = S @ np.ones(n)
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    normal = LinearOperator((n, n), matvec=lambda v: (S @ (v.ravel() / root)) / root, dtype=np.float64)
+    try:
+        _, vectors = eigsh(normal, k=2, which="LA", tol=1e-3, maxiter=ROUNDS, v0=np.random.default_rng(0).random(n))
+    except ArpackError:  # no such direction: any order is as good
+        return np.arange(n)
+    return np.argsort(vectors[:, 0] / root, kind="stable")
+
+
+def edges_between(S: Matrix, blocks: list[np.ndarray]) -> list[Edges]:
     """The rows of S in blocks, each with the rows of other blocks it needs."""
-    graph, blocks = sp.csr_array(S), list(pairwise(ends))
-    rows = [graph[first:last] for first, last in blocks]
-    far = [np.setdiff1d(own.indices, np.arange(first, last)) for own, (first, last) in zip(rows, blocks, strict=True)]
-    needed = [[others[(others >= first) & (others < last)] - first for first, last in blocks] for others in far]
+    order = np.concatenate(blocks)
+    graph = sp.csr_array(S)[order][:, order]
+    spans = list(pairwise(np.cumsum([0, *map(len, blocks)]).tolist()))
+    rows = [graph[first:last] for first, last in spans]
+    far = [np.setdiff1d(own.indices, np.arange(first, last)) for own, (first, last) in zip(rows, spans, strict=True)]
+    needed = [[others[(others >= first) & (others < last)] - first for first, last in spans] for others in far]
     made = []
-    for rank, (own, (first, last)) in enumerate(zip(rows, blocks, strict=True)):
+    for rank, (own, (first, last)) in enumerate(zip(rows, spans, strict=True)):
         inside = (own.indices >= first) & (own.indices < last)
         columns = np.where(inside, own.indices - first, last - first + np.searchsorted(far[rank], own.indices))
         near = sp.csr_array((own.data, columns, own.indptr), shape=(last - first, last - first + len(far[rank])))

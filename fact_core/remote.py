@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import operator
+import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -29,7 +30,7 @@ LOST = "The Dask cluster lost a worker and its documents; start the run again."
 class Session:
     """The blocks of one problem on a cluster, and what is written down for them."""
 
-    def __init__(self, client: Any, blocks: list[Any], rows: list[slice]):
+    def __init__(self, client: Any, blocks: list[Any], rows: list[np.ndarray]):
         self.client, self.blocks, self.rows = client, blocks, rows
         self.actors: list[Any] = client.gather(blocks)
         self.calls: list[Call] = []
@@ -65,7 +66,10 @@ class Session:
     def value(self, array: Remote) -> np.ndarray:
         """The numbers themselves. What a step has one number of for each start is fetched at the same time."""
         if array.by_documents:
-            return np.concatenate([part[array.number] for part in self._send([[array.number]] * len(self.actors))], axis=-2)
+            whole = np.empty(array.shape, array.dtype)
+            for rows, part in zip(self.rows, self._send([[array.number]] * len(self.actors)), strict=True):
+                whole[..., rows, :] = part[array.number]
+            return whole
         if array.known is None:
             small = [other for other in list(self._arrays.values()) if other.ndim < 2 and other.known is None and other is not array]
             wanted = [array, *small]
@@ -107,7 +111,7 @@ class Session:
         """All that is written down to all workers; what is wanted of each, back."""
         if not self.actors:
             raise FactScopeError("These factors were on a Dask cluster, and their run has ended: look at them while it goes on.")
-        calls, self.calls = self.calls, []
+        calls, self.calls = pickle.dumps(self.calls), []  # once for all of them
         own, self.own = self.own, [{} for _ in self.actors]
         return self.ask("run", [(calls, *of) for of in zip(own, wanted, strict=True)])
 
