@@ -106,7 +106,7 @@ class Block:
                     if call.then is Then.KEEP:
                         self.values[call.number] = value
                     else:
-                        self.waiting[call.number] = call.then, np.asarray(value)
+                        self.waiting[call.number] = call.then, value
                         missing.add(call.number)
                         read.update(call.needs)
         return left

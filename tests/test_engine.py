@@ -17,8 +17,9 @@ from helpers import small_corpus
 
 import fact_core as fc
 from fact_core import block
-from fact_core.engine import along, edges_between
+from fact_core.engine import _Products, along, edges_between
 from fact_core.remote import Remote, Session
+from fact_core.threads import limited
 
 STEPS: dict[str, Any] = {"n_clusters": 3, "restarts": 3, "max_iter": 12, "warm_up": 6}
 
@@ -92,9 +93,20 @@ def test_whatever_is_asked_for(threads: Any, method: str, options: dict[str, Any
 def test_large_sums_are_added_up_in_slices(threads: Any, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = small_corpus(n=40, m=31)
     here = fc.fit(corpus, method, **STEPS)
-    monkeypatch.setattr(block, "LARGE", 20)
+    sizes: list[int] = []
+    sent = block.Block._sent
+
+    async def watched(self: Any, rank: int, turn: int, parcel: Any) -> None:
+        sizes.extend(array.size for array in parcel.values())
+        await sent(self, rank, turn, parcel)
+
+    monkeypatch.setattr(block.Block, "_sent", watched)
+    monkeypatch.setattr(block, "LARGE", 200)
     with threads.get_client():
         same(fc.fit(corpus, method, engine="dask", **STEPS), here)
+    whole = 3 * 31 * 3  # three starts, m × k
+    assert {whole // 3} <= set(sizes)
+    assert max(sizes) < whole
 
 
 def test_fewer_documents_than_workers(threads: Any) -> None:
@@ -213,6 +225,47 @@ def test_two_runs_at_once(cluster: Any) -> None:
     assert len(there) == 2
     for result in there:
         same(result, here)
+
+
+def test_stacks_of_starts_take_turns(threads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fact_core.solve.STACKED", 1)
+    corpus = small_corpus(sparse=True)
+    here = fc.fit(corpus, "cf", **STEPS)
+    callers: set[int] = set()
+    send = Session._send
+
+    def asked(self: Session, wanted: Any) -> Any:
+        callers.add(threading.get_ident())
+        return send(self, wanted)
+
+    monkeypatch.setattr(Session, "_send", asked)
+    with threads.get_client(), limited(4):
+        same(fc.fit(corpus, "cf", engine="dask", **STEPS), here)
+    assert callers == {threading.get_ident()}
+
+
+def test_what_is_written_down_is_done_in_order(threads: Any) -> None:
+    """Changed in place after it was used, an array was used as it had been; that holds for what waits for other workers, too."""
+    S = sp.csr_array(np.ones((6, 6)))
+    with threads.get_client() as client:
+        session = Session(
+            client, [client.submit(block.Block, r, 1, actor=True, pure=False) for r in range(2)], list(np.arange(6).reshape(2, 3))
+        )
+        session.ask("meet", [([(client.who_has([b])[b.key][0], b.key) for b in session.blocks],)] * 2)
+        for own, edges in zip(session.own, edges_between(S, session.rows), strict=True):
+            own["S"] = edges
+        V, factor = session.placed(np.arange(12.0).reshape(6, 2), True) + 0, np.full((1, 2), 2.0)
+        SV, VV, twice = _Products(session, "S", S) @ V, V.mT @ V, V * factor
+        factor[:] = 5
+        W = V
+        W *= 10
+        assert W is V
+        before = np.arange(12.0).reshape(6, 2)
+        np.testing.assert_array_equal(SV, S @ before)
+        np.testing.assert_array_equal(VV, before.T @ before)
+        np.testing.assert_array_equal(twice, 2 * before)
+        np.testing.assert_array_equal(V, 10 * before)
+        session.close()
 
 
 def test_what_cannot_be_done_without_mixing_documents(threads: Any) -> None:
