@@ -6,6 +6,7 @@ import fact_core as fc
 from fact_core.figures.static import FONTS, WIDTHS, Style, render
 from fact_core.report.archive import archive
 from ui import report
+from ui.downloads import download
 from ui.words import sorry
 
 PREVIEW = 110  # dots per inch
@@ -62,8 +63,8 @@ for place, entry in enumerate(entries):
                 st.button("Down", icon=":material/arrow_downward:", key=key("down"), disabled=last, on_click=report.move, args=(entry, 1))
                 st.button("Remove", icon=":material/delete:", key=key("away"), on_click=report.remove, args=(entry,))
 title = st.text_input("Title of the report", "FactScope report", key="report.title") if entries else ""
-export.download_button(
-    "Export ZIP", lambda: archive([entry.final for entry in entries], style, title), "report.zip", "application/zip", type="primary",
-    icon=":material/folder_zip:", width="stretch", disabled=not entries, on_click="ignore",
+download(
+    "Export ZIP", lambda: archive([entry.final for entry in entries], style, title), "report.zip", place=export, type="primary",
+    icon=":material/folder_zip:", width="stretch", disabled=not entries,
     help="Figures as PDF, SVG, PNG and CSV, tables.tex, report.html, settings.json, and reproduce.sh, which makes them again.",
 )  # fmt: skip
