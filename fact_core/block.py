@@ -81,7 +81,9 @@ class Block:
 
     async def run(self, calls: bytes, own: dict[int | str, Any], wanted: list[int]) -> dict[int, Any]:
         """Carry out the (pickled) calls; `own` are values of this worker alone."""
-        self.values |= own
+        self.values |= {
+            name: a.copy() if isinstance(a, np.ndarray) else a for name, a in own.items()
+        }  # those of messages cannot be written to
         left: list[Call] = pickle.loads(calls)
         while left or self.waiting:
             left = await asyncio.to_thread(self._work, left)

@@ -1,11 +1,17 @@
 """Where a factorisation is computed: here, or on a Dask cluster.
 
 On a cluster the documents lie in blocks on the workers, and with them their rows of the factors (V, W) and of the graph. The loop runs
-where `fit` was called, on arrays that are not there (:mod:`fact_core.remote`): a step is one message to each worker and the terms of the
-objective back. From worker to worker travel, per step: for a product K·A = Xᵀ(X·A) or X·A the workers' parts of X·A (m × k), added up
-in the order of the blocks; for products over the documents such as VᵀV their k × k parts; for S·V the rows of V of those documents in
-other blocks that edges lead to. U (m × k), where a method has one, is computed by all workers alike. The start goes out once, the factors
-come back once, and no method knows of any of it: the numbers are those of one machine but for rounding.
+where `fit` was called, on arrays that are elsewhere (:mod:`fact_core.remote`): a step is one message to each worker, and the terms of the
+objective back. From worker to worker travel in a step
+
+* for each product K·A = Xᵀ(X·A) or X·A the workers' parts of X·A (m × k), which are added up;
+* for each product over the documents, such as VᵀV, its k × k parts;
+* for S·V those rows of V in other blocks that edges lead to. Documents are given to workers along a direction in which neighbours are
+  near each other; that leaves few such rows, where the graph has groups at all.
+
+U (m × k), where a method has one, is computed by all workers alike. The start goes out once, the factors come back once, and no method
+knows of any of it: the numbers are those of one machine but for rounding. Who wants the factors on the way, in a `progress` function, gets
+them with ``np.asarray``.
 """
 
 from __future__ import annotations

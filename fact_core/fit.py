@@ -59,7 +59,7 @@ def fit(
     method.
 
     `solver` is "multiplicative", the papers' steps, or "accelerated", which is where they lead in a fifth of the time or less. `dtype`
-    "float32" halves memory, at seven digits. `engine` "dask" has the products computed by a Dask cluster (see :mod:`fact_core.engine`).
+    "float32" halves memory, at seven digits. `engine` "dask" spreads the documents over a Dask cluster (see :mod:`fact_core.engine`).
 
     A semi-supervised method is told the classes of a `share` of the documents, drawn with the seed, or instead the `constraints`: a
     :class:`Constraints`, {document: class}, pairs (first, second, "must" or "cannot"), or the path of a file of pairs. They are propagated

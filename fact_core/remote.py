@@ -39,10 +39,9 @@ class Session:
         self._count = 0
 
     def placed(self, a: np.ndarray, by_documents: bool) -> Remote:
-        """An array from here: its rows to their workers, or all of it to all of them."""
+        """An array from here: its rows to their workers, or all of it to all of them, when it is first needed there."""
         array = self._new(a.shape, a.dtype, by_documents)
-        for rows, own in zip(self.rows, self.own, strict=True):
-            own[array.number] = a[..., rows, :] if by_documents else a
+        array.still_here = a
         return array
 
     def call(
@@ -57,7 +56,9 @@ class Session:
     ) -> Remote:
         """`what(*arguments)`, written down; the array that will hold it."""
         array = self._new(shape, dtype, by_documents) if out is None else out
-        self.write(Call(array.number, what, tuple(map(_named, arguments)), then, out is not None))
+        self._named(array)
+        array.known = None
+        self.write(Call(array.number, what, tuple(map(self._named, arguments)), then, out is not None))
         return array
 
     def write(self, call: Call) -> None:
@@ -65,17 +66,19 @@ class Session:
 
     def value(self, array: Remote) -> np.ndarray:
         """The numbers themselves. What a step has one number of for each start is fetched at the same time."""
+        if array.still_here is not None:
+            return array.still_here
         if array.by_documents:
             whole = np.empty(array.shape, array.dtype)
             for rows, part in zip(self.rows, self._send([[array.number]] * len(self.actors)), strict=True):
                 whole[..., rows, :] = part[array.number]
             return whole
         if array.known is None:
-            small = [other for other in list(self._arrays.values()) if other.ndim < 2 and other.known is None and other is not array]
-            wanted = [array, *small]
+            others = [other for other in list(self._arrays.values()) if other.ndim < 2 and other.elsewhere and other is not array]
+            wanted = [array, *others]
             found = self._send([[other.number for other in wanted], *([] for _ in self.actors[1:])])[0]
             for other in wanted:
-                other.known = np.asarray(found[other.number])
+                other.known = np.array(found[other.number])
         return np.asarray(array.known)
 
     def ask(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
@@ -107,6 +110,15 @@ class Session:
         array = self._arrays[self._count] = Remote(self, self._count, shape, np.dtype(dtype), by_documents)
         return array
 
+    def _named(self, argument: Any) -> Any:
+        if isinstance(argument, Remote):
+            if (a := argument.still_here) is not None:
+                argument.still_here = None
+                for rows, own in zip(self.rows, self.own, strict=True):
+                    own[argument.number] = a[..., rows, :] if argument.by_documents else a
+            return Name(argument.number)
+        return argument.copy() if isinstance(argument, np.ndarray) else argument  # as it is now, whatever becomes of it
+
     def _send(self, wanted: list[list[int]]) -> list[dict[int, Any]]:
         """All that is written down to all workers; what is wanted of each, back."""
         if not self.actors:
@@ -120,21 +132,21 @@ async def _all(answers: list[Any]) -> list[Any]:
     return await asyncio.gather(*answers)
 
 
-def _named(argument: Any) -> Any:
-    if isinstance(argument, Remote):
-        return Name(argument.number)
-    return argument.copy() if isinstance(argument, np.ndarray) else argument  # as it is now, whatever becomes of it
-
-
 class Remote(NDArrayOperatorsMixin):
     """An array (…, n, k) in blocks of rows, one a document; or, not `by_documents`, an array of any shape that all workers hold."""
 
     def __init__(self, session: Session, number: int, shape: tuple[int, ...], dtype: np.dtype, by_documents: bool):
         self.session, self.number, self.shape, self.dtype, self.by_documents = session, number, shape, dtype, by_documents
         self.known: np.ndarray | None = None  # the numbers, once somebody has looked at them
+        self.still_here: np.ndarray | None = None  # the numbers, until they are sent
+
+    @property
+    def elsewhere(self) -> bool:
+        return self.known is None and self.still_here is None
 
     def __del__(self) -> None:
-        self.session.write(Call(self.number))
+        if self.still_here is None:
+            self.session.write(Call(self.number))
 
     @property
     def ndim(self) -> int:

@@ -265,6 +265,12 @@ def test_what_is_written_down_is_done_in_order(threads: Any) -> None:
         np.testing.assert_array_equal(VV, before.T @ before)
         np.testing.assert_array_equal(twice, 2 * before)
         np.testing.assert_array_equal(V, 10 * before)
+        start, total = session.placed(before, True), session.placed(np.zeros((1, 2)), False)
+        np.multiply(V, 2, out=start)
+        np.testing.assert_array_equal(start, 20 * before)
+        np.testing.assert_array_equal(total, [[0, 0]])
+        for number in (1, 2):
+            np.testing.assert_array_equal(np.add(total, 1, out=total), [[number, number]])
         session.close()
 
 
