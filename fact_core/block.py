@@ -81,9 +81,7 @@ class Block:
 
     async def run(self, calls: bytes, own: dict[int | str, Any], wanted: list[int]) -> dict[int, Any]:
         """Carry out the (pickled) calls; `own` are values of this worker alone."""
-        self.values |= {
-            name: a.copy() if isinstance(a, np.ndarray) else a for name, a in own.items()
-        }  # those of messages cannot be written to
+        self.values |= {name: a.copy() if isinstance(a, np.ndarray) else a for name, a in own.items()}  # what a message holds is read-only
         left: list[Call] = pickle.loads(calls)
         while left or self.waiting:
             left = await asyncio.to_thread(self._work, left)
@@ -97,7 +95,7 @@ class Block:
         with limited(self.threads):
             for call in calls:
                 overwrites = call.in_place or call.what is None
-                if not missing.isdisjoint(call.needs) or (overwrites and call.number in missing | read):
+                if not missing.isdisjoint(call.needs) or (overwrites and (call.number in missing or call.number in read)):
                     left.append(call)
                     missing.add(call.number)
                     read.update(call.needs)
