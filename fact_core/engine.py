@@ -1,35 +1,51 @@
-"""Where the products of a factorisation are computed: here, or on a Dask cluster.
+"""Where a factorisation is computed: here, or on a Dask cluster.
 
-On a cluster the documents lie in blocks on the workers. A product K·A = Xᵀ(X·A) sends each worker its rows of A; the workers' parts of X·A
-(m × k each) are added up in the order of the blocks, the sum goes back to all, and each returns its rows. Everything else of a step is
-n × k and stays where `fit` was called; so every method that needs X and the linear kernel in products only runs unchanged, with the same
-numbers but for rounding.
+On a cluster the documents lie in blocks on the workers, and with them their rows of the factors (V, W) and of the graph. The loop runs
+where `fit` was called, on arrays that are elsewhere (:mod:`fact_core.remote`): a step is one message to each worker, and the terms of the
+objective back. From worker to worker travel in a step
+
+* for each product K·A = Xᵀ(X·A) or X·A the workers' parts of X·A (m × k), which are added up;
+* for each product over the documents, such as VᵀV, its k × k parts;
+* for S·V those rows of V in other blocks that edges lead to. Documents are given to workers along a direction in which neighbours are
+  near each other; that leaves few such rows, where the graph has groups at all.
+
+U (m × k), where a method has one, is computed by all workers alike. The start goes out once, the factors come back once, and no method
+knows of any of it: the numbers are those of one machine but for rounding. Who wants the factors on the way, in a `progress` function, gets
+them with ``np.asarray``.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field
 from enum import Enum
-from functools import reduce
+from functools import cached_property, partial
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .algorithms.base import Algorithm
-from .algorithms.starts import Start
+from .algorithms.base import Algorithm, Factors
+from .block import Block, Call, Edges, Name, Then, smoothed
 from .corpus.model import Matrix
 from .errors import FactScopeError
-from .kernel import Kernel, LinearKernel
+from .kernel import Kernel, KernelMatrix, LinearKernel, transposed
 from .problem import Problem
 from .products import times
+from .remote import LOST, Remote, Session
+from .threads import limited
 
 METHODS = ("nmf", "gnmf", "cf", "lccf")
+BY_DOCUMENTS = ("V", "W")  # of their factors
 PATIENCE = 10  # seconds for the cluster to answer
+SMALL = 50  # documents that are not worth a search for their order
+ROUNDS = 100  # of that search
 
 
 class Engine(str, Enum):
@@ -38,25 +54,23 @@ class Engine(str, Enum):
 
 
 @contextmanager
-def spread(problem: Problem, method: Algorithm, kernel: Kernel, start: Any, engine: Engine) -> Iterator[Problem]:
-    """The problem as the loop sees it: itself, or one whose X is on a cluster while the loop runs."""
+def spread(problem: Problem, method: Algorithm, kernel: Kernel, engine: Engine) -> Iterator[Problem]:
+    """The problem as the loop sees it: itself, or one that is on a cluster while the loop runs."""
     if engine is Engine.LOCAL:
         yield problem
         return
     if method.key not in METHODS or kernel is not Kernel.LINEAR or not isinstance(problem.K, LinearKernel):
         raise FactScopeError(f"A Dask cluster computes {', '.join(METHODS)} with the linear kernel on data without negative values.")
-    if isinstance(start, Start) and start is not Start.RANDOM:
-        raise FactScopeError(f"On a Dask cluster a factorisation starts at random or from given factors, not from {start.value}.")
-    with _client() as client:
-        from distributed.client import FutureCancelledError
-        from distributed.comm import CommClosedError
-        from distributed.scheduler import KilledWorker
-
+    with _client() as client, client.as_current():
+        session = _session(client, problem)
         try:
-            documents = _Documents(client, problem.Xt)
-            yield replace(problem, X=_Terms(documents), Xt=documents, K=_ClusterKernel(problem.K, documents))
-        except (CommClosedError, FutureCancelledError, KilledWorker, TimeoutError):  # a worker's documents are gone with it
-            raise FactScopeError("The Dask cluster lost a worker and its documents; start the run again.") from None
+            with limited(1):  # stacks of starts take turns: it is not this machine that computes
+                yield _spread(problem, session)
+        except BaseException:
+            session.end()
+            raise
+        finally:
+            session.close()
 
 
 @contextmanager
@@ -88,76 +102,132 @@ def _client() -> Iterator[Any]:
             client.close()
 
 
-class _Documents:
-    """Xᵀ (n × m) in blocks of rows, one on each worker."""
+def _session(client: Any, problem: Problem) -> Session:
+    """The documents in blocks, one on each worker, and their edges."""
+    workers = list(_workers(client).items())[: problem.n]
+    try:
+        client.run_on_scheduler(import_module, Block.__module__)
+        client.run(import_module, Block.__module__, workers=[address for address, _ in workers])
+    except ImportError:
+        raise FactScopeError("The scheduler and the workers of the Dask cluster need fact_core, too: install factscope there.") from None
+    except OSError:
+        raise FactScopeError(LOST) from None
+    blocks = [
+        client.submit(Block, rank, worker["nthreads"], actor=True, workers=[address], pure=False)
+        for rank, (address, worker) in enumerate(workers)
+    ]
+    while not all(block.done() for block in blocks):  # a busy worker takes its time; one that is gone never comes back
+        if not _workers(client).keys() >= {address for address, _ in workers}:
+            raise FactScopeError(LOST)
+        time.sleep(0.01)
+    order = np.arange(problem.n) if problem.S is None or len(workers) == 1 else along(problem.S)
+    session = Session(client, blocks, np.array_split(order, len(workers)))
+    peers = [(address, block.key) for (address, _), block in zip(workers, blocks, strict=True)]
+    session.ask("meet", [(peers,)] * len(workers))
+    for rows, own in zip(session.rows, session.own, strict=True):
+        own["Xt"] = problem.Xt[rows]
+    session.write(Call("X", transposed, (Name("Xt"),)))
+    if problem.S is not None:
+        for edges, own in zip(edges_between(problem.S, session.rows), session.own, strict=True):
+            own["S"] = edges
+    return session
 
-    def __init__(self, client: Any, Xt: Matrix):
-        self.client, self.shape, self.dtype = client, Xt.shape, Xt.dtype
-        workers = list(client.scheduler_info(n_workers=-1)["workers"])
-        ends = np.linspace(0, Xt.shape[0], min(len(workers), Xt.shape[0]) + 1).astype(int)
-        self.rows = [slice(first, last) for first, last in pairwise(ends)]
-        self.blocks = [
-            client.scatter(_Block(Xt[rows]), workers=[worker], hash=False) for rows, worker in zip(self.rows, workers, strict=False)
-        ]
 
-    def __matmul__(self, B: np.ndarray) -> np.ndarray:
-        """Xᵀ·B: all of B to each worker, its rows back."""
-        return self.back(self.client.scatter(B, broadcast=True, hash=False))
-
-    def parts(self, A: np.ndarray) -> Any:
-        """X·A, still on the cluster: each worker's part, added up in the order of the blocks."""
-        there = self.client.scatter([A[..., rows, :] for rows in self.rows], hash=False)
-        return self.client.submit(_total, self._each(_Block.gathered, there), pure=False)
-
-    def back(self, B: Any) -> np.ndarray:
-        return np.concatenate(self.client.gather(self._each(_Block.rows_of, [B] * len(self.blocks))), axis=-2)
-
-    def _each(self, what: Any, arguments: list[Any]) -> list[Any]:
-        return [self.client.submit(what, block, argument, pure=False) for block, argument in zip(self.blocks, arguments, strict=True)]
+def _workers(client: Any) -> dict[str, Any]:
+    return client.scheduler_info(n_workers=-1)["workers"]
 
 
-class _Terms:
-    """X (m × n) of the same blocks."""
+def along(S: Matrix) -> np.ndarray:
+    """The documents in an order in which neighbours are near each other: along the second eigenvector of the normalised graph.
 
-    def __init__(self, documents: _Documents):
-        self.documents, self.shape, self.dtype = documents, documents.shape[::-1], documents.dtype
+    Cut into blocks, far fewer edges then lead from block to block than in the order in which documents happen to come.
+    """
+    n = S.shape[0]
+    if n <= SMALL:
+        return np.arange(n)
+    degree = S @ np.ones(n)
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    normal = LinearOperator((n, n), matvec=lambda v: (S @ (v.ravel() / root)) / root, dtype=np.float64)
+    try:
+        _, vectors = eigsh(normal, k=2, which="LA", tol=1e-3, maxiter=ROUNDS, v0=np.random.default_rng(0).random(n))
+    except ArpackError:  # no such direction: any order is as good
+        return np.arange(n)
+    return np.argsort(vectors[:, 0] / root, kind="stable")
 
-    def __matmul__(self, A: np.ndarray) -> np.ndarray:
-        return self.documents.client.gather(self.documents.parts(A))
+
+def edges_between(S: Matrix, blocks: list[np.ndarray]) -> list[Edges]:
+    """The rows of S in blocks, each with the rows of other blocks it needs."""
+    order = np.concatenate(blocks)
+    graph = sp.csr_array(S)[order][:, order]
+    spans = list(pairwise(np.cumsum([0, *map(len, blocks)]).tolist()))
+    rows = [graph[first:last] for first, last in spans]
+    far = [np.setdiff1d(own.indices, np.arange(first, last)) for own, (first, last) in zip(rows, spans, strict=True)]
+    needed = [[others[(others >= first) & (others < last)] - first for first, last in spans] for others in far]
+    made = []
+    for rank, (own, (first, last)) in enumerate(zip(rows, spans, strict=True)):
+        inside = (own.indices >= first) & (own.indices < last)
+        columns = np.where(inside, own.indices - first, last - first + np.searchsorted(far[rank], own.indices))
+        near = sp.csr_array((own.data, columns, own.indptr), shape=(last - first, last - first + len(far[rank])))
+        lent = {other: needs[rank] for other, needs in enumerate(needed) if len(needs[rank])}
+        made.append(Edges(near, lent, tuple(other for other, needs in enumerate(needed[rank]) if len(needs))))
+    return made
+
+
+def _spread(problem: Problem, session: Session) -> SpreadProblem:
+    X: Any = _Products(session, "X", problem.X)
+    Xt: Any = _Products(session, "Xt", problem.Xt)
+    S: Any = None if problem.S is None else _Products(session, "S", problem.S)
+    return SpreadProblem(X, Xt, _ClusterKernel(problem.K, X, Xt), problem.k, S, local=problem, session=session)
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadProblem(Problem):
+    """A problem whose documents are on a cluster."""
+
+    local: Problem = field(kw_only=True)
+    session: Session = field(kw_only=True, repr=False)
+
+    @property
+    def here(self) -> Problem:
+        return self.local
+
+    def held(self, factors: Factors) -> Factors:
+        there: dict[str, Any] = {name: a if isinstance(a, Remote) else self._placed(name, a) for name, a in factors.items()}
+        return {name: a.astype(self.dtype) for name, a in there.items()}
+
+    def _placed(self, name: str, a: np.ndarray) -> Remote:
+        return self.session.placed(np.asarray(a, dtype=self.dtype), name in BY_DOCUMENTS)
+
+    @cached_property
+    def D(self) -> Any:
+        return self.session.placed(self.local.D, by_documents=True)
+
+
+class _Products:
+    """X, Xᵀ or S of the blocks, seen through its products."""
+
+    def __init__(self, session: Session, name: str, local: Matrix):
+        self.session, self.name, self.shape, self.dtype = session, Name(name), local.shape, local.dtype
+
+    def __matmul__(self, A: Remote) -> Remote:
+        call = partial(self.session.call, shape=(*A.shape[:-2], self.shape[0], A.shape[-1]), dtype=np.result_type(self.dtype, A.dtype))
+        if self.name.number == "X":
+            return call(times, self.name, A, by_documents=False, then=Then.ADD_UP)
+        if self.name.number == "Xt":
+            return call(times, self.name, A, by_documents=True)
+        around = self.session.call(np.asarray, A, shape=A.shape, dtype=A.dtype, by_documents=True, then=Then.SURROUND)
+        return call(smoothed, self.name, around, by_documents=True)
 
 
 class _ClusterKernel(LinearKernel):
     """K = XᵀX; what is not a product is known from the local one."""
 
-    def __init__(self, local: LinearKernel, documents: _Documents):
-        self.local, self.documents, self.n = local, documents, local.n
+    def __init__(self, local: KernelMatrix, X: Any, Xt: Any):
+        self.local, self.X, self.Xt, self.n = local, X, Xt, local.n
 
-    def __matmul__(self, A: np.ndarray) -> np.ndarray:
-        return self.documents.back(self.documents.parts(A))
+    def __matmul__(self, A: Any) -> Any:
+        return self.Xt @ (self.X @ A)
 
     @property
     def diagonal(self) -> np.ndarray:
         return self.local.diagonal
-
-
-class _Block:
-    """The documents of one worker, by documents and by terms."""
-
-    def __init__(self, Xt: Matrix):
-        self.Xt = Xt
-
-    def gathered(self, A: np.ndarray) -> np.ndarray:
-        return times(self._terms, A)
-
-    def rows_of(self, B: np.ndarray) -> np.ndarray:
-        return times(self.Xt, B)
-
-    @property
-    def _terms(self) -> Matrix:
-        if not hasattr(self, "_made"):
-            self._made = self.Xt.T.tocsr() if sp.issparse(self.Xt) else self.Xt.T
-        return self._made
-
-
-def _total(parts: list[np.ndarray]) -> np.ndarray:
-    return reduce(np.add, parts)

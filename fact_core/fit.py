@@ -59,7 +59,7 @@ def fit(
     method.
 
     `solver` is "multiplicative", the papers' steps, or "accelerated", which is where they lead in a fifth of the time or less. `dtype`
-    "float32" halves memory, at seven digits. `engine` "dask" has the products computed by a Dask cluster (see :mod:`fact_core.engine`).
+    "float32" halves memory, at seven digits. `engine` "dask" spreads the documents over a Dask cluster (see :mod:`fact_core.engine`).
 
     A semi-supervised method is told the classes of a `share` of the documents, drawn with the seed, or instead the `constraints`: a
     :class:`Constraints`, {document: class}, pairs (first, second, "must" or "cannot"), or the path of a file of pairs. They are propagated
@@ -90,7 +90,7 @@ def fit(
         raise FactScopeError(refusal)
     start, start_name = _start(init, method, problem)
     starts, reading = np.random.SeedSequence(seed).spawn(2)
-    with spread(problem, method, kind, start, where) as there:
+    with spread(problem, method, kind, where) as there:
         solution = solve(
             method, there, seed=starts, restarts=restarts, max_iter=max_iter, tol=tol, init=start, warm_up=warm_up, solver=way,
             progress=progress, cancelled=cancelled,

@@ -77,6 +77,15 @@ class Problem:
         """Coordinates of the documents themselves, Γ^-½V."""
         return V if self.gamma is None else V / self.root_gamma[:, None]
 
+    @property
+    def here(self) -> Problem:
+        """The same problem on this machine (see :mod:`fact_core.engine`)."""
+        return self
+
+    def held(self, factors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Factors in the kind of numbers X has, and where X is."""
+        return {name: np.asarray(a, dtype=self.dtype) for name, a in factors.items()}
+
     @cached_property
     def nonnegative(self) -> bool:
         values = self.X.data if sp.issparse(self.X) else self.X

@@ -110,7 +110,7 @@ def iterates(algorithm: Algorithm, problem: Problem, start: Factors | Iterate, s
     if isinstance(start, Iterate):
         step, f, momentum = start.step, start.factors, start.momentum
     else:
-        step, f, momentum = 0, _as(problem, algorithm.begin(problem, start)), None
+        step, f, momentum = 0, problem.held(algorithm.begin(problem, start)), None
     if not algorithm.blocks:
         yield Iterate(0, f, _numbers(algorithm.terms(problem, f, {})))
         return
@@ -235,8 +235,8 @@ def solve(
     else:
         kind = init if init is not None else algorithm.starts[0]
         count = restarts if algorithm.blocks else 1  # what is solved in one go has no better start
-        starts = [algorithm.start(problem, np.random.default_rng(s), kind) for s in seed.spawn(count)]
-    starts = [_as(problem, start) for start in starts]
+        starts = [algorithm.start(problem.here, np.random.default_rng(s), kind) for s in seed.spawn(count)]
+    starts = [problem.held(start) for start in starts]
     warm = min(warm_up if warm_up is not None else algorithm.warm_up, max_iter) if len(starts) > 1 else 0
     total = max_iter + warm * (len(starts) - 1)
     done = Counter()
@@ -264,7 +264,8 @@ def solve(
     except Cancelled:
         best = min((run for run in runs if run.history), key=lambda run: run.objective)
         best.stopped = Stopped.CANCELLED
-    return Solution(algorithm.finish(problem, best.factors), best.history, best.stopped)
+    factors = algorithm.finish(problem, best.factors)
+    return Solution({name: np.asarray(a) for name, a in factors.items()}, best.history, best.stopped)
 
 
 def _stack_size(algorithm: Algorithm, starts: list[Factors]) -> int:
@@ -410,11 +411,6 @@ def in_parallel(groups: list[Group], tell: Tell, work: Callable[[Group, Tell], N
         raise failures[0]
 
 
-def _as(problem: Problem, factors: Factors) -> Factors:
-    """The factors in the kind of numbers the problem has."""
-    return {name: np.asarray(a, dtype=problem.dtype) for name, a in factors.items()}
-
-
 def _numbers(terms: dict[str, Any]) -> dict[str, Any]:
     """Plain numbers; one for each start of a stack."""
-    return {name: float(value) if np.ndim(value) == 0 else value for name, value in terms.items()}
+    return {name: float(value) if np.ndim(value) == 0 else np.asarray(value) for name, value in terms.items()}
