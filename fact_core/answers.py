@@ -7,7 +7,7 @@ concepts, the way there. The problem itself (graph, kernel) stays behind, and is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,7 @@ class Later(Problem):
     has_graph: bool
     known: Callable[[], Constraints | None]
     make: Callable[[], Problem]
+    asked: tuple[str, dict[str, Any]]  # the method and the settings it is the problem of
 
     def __init__(self, corpus: Corpus, k: int, options: Mapping[str, Any], **parts: Any):
         kinds = {"kernel": Kernel(options["kernel"]), "weighting": Weighting(options["weighting"])}
@@ -76,18 +77,31 @@ class Later(Problem):
 
 def taken_apart(result: Result) -> tuple[dict[str, Any], Arrays]:
     """A result as plain data and arrays, with what costs time to compute from them."""
-    arrays, same = arrays_of(result), {}
-    for name in SEEN:
-        values = getattr(result, name)
-        twin = next((f"factor {f}" for f, factor in result.factors.items() if factor is values), None)
+    for name in (*SEEN, "warnings"):
+        getattr(result, name)
+    result.__dict__["label_free"] = label_free(result)
+    return parts_of(result)
+
+
+def parts_of(result: Result) -> tuple[dict[str, Any], Arrays]:
+    """The same with as much of that as is there already."""
+    arrays, same, there = arrays_of(result), {}, result.__dict__
+    for name in (name for name in SEEN if name in there):
+        twin = next((f"factor {f}" for f, factor in result.factors.items() if factor is there[name]), None)
         if twin is None:
-            arrays[name] = values
+            arrays[name] = there[name]
         same[name] = twin or name
-    about = {
+    about: dict[str, Any] = {
         "k": result.n_clusters, "options": result.options, "stopped": str(result.stopped), "seconds": result.seconds, "same": same,
-        "computed": {"warnings": list(result.warnings), "label_free": label_free(result)},
     }  # fmt: skip
+    if complete(result):
+        about["computed"] = {"warnings": list(result.warnings), "label_free": there["label_free"]}
     return about, arrays
+
+
+def complete(result: Result) -> bool:
+    """Whether all a page looks at is there, so that nothing has to be computed to show it."""
+    return all(name in result.__dict__ for name in (*SEEN, "warnings", "label_free"))
 
 
 def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], about: Mapping[str, Any], arrays: Arrays) -> Result:
@@ -106,7 +120,7 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
     parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
     history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
     problem = Later(
-        corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make,
+        corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make, asked=(algorithm, dict(settings)),
         known=lambda: known_constraints(corpus, method, given, seed),
     )  # fmt: skip
     result = Result(
@@ -128,7 +142,13 @@ def on(result: Result, corpus: Corpus) -> Result:
     return again
 
 
-def weight(result: Result) -> int:
-    """Bytes of memory a result keeps."""
-    arrays = [*result.factors.values(), *(v for v in result.__dict__.values() if isinstance(v, np.ndarray))]
-    return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(result.history)
+def weight(value: Any) -> int:
+    """Bytes of memory a result keeps, or anything made of arrays."""
+    if isinstance(value, Result):
+        arrays = [*value.factors.values(), *(v for v in value.__dict__.values() if isinstance(v, np.ndarray))]
+        return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(value.history)
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if is_dataclass(value):
+        return sum(weight(getattr(value, f.name)) for f in fields(value))
+    return sum(map(weight, value)) if isinstance(value, tuple) else 0

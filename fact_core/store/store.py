@@ -198,13 +198,18 @@ class Store:
             corpus = load_corpus(run.source["corpus"], **run.source["reading"])
         if corpus.fingerprint == run.fingerprint:
             corpus = selected(corpus, run.select)
+        if (found := self.recall(run, corpus)) is not None:
+            return found
+        again = fit(corpus, run.method, **run.options)
+        self.keep(run, arrays_of(again))
+        return again
+
+    def recall(self, run: Run, corpus: Corpus) -> Result | None:
+        """The result of a kept run on the very corpus it was made of, as far as it was kept; None where its arrays are gone."""
         if corpus.fingerprint != run.chosen:
             raise FactScopeError(f"That is not the corpus of this run: {run.corpus} has changed since, or is another one.")
-        arrays = self.arrays(address)
-        if arrays is None:
-            again = fit(corpus, run.method, **run.options)
-            self.keep(run, arrays_of(again))
-            return again
+        if (arrays := self.arrays(run.address)) is None:
+            return None
         own = {p.name for p in find(run.key).parameters}
         about = {"k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own},
                  "stopped": run.stopped, "seconds": run.scores["seconds"]}  # fmt: skip

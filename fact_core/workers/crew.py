@@ -19,18 +19,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import log
-from ..answers import put_together
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
-from ..estimate import check, check_umap
 from ..limits import duration, limit
 from ..memory import budget
 from ..result import Result
 from ..store.corpora import arrays_of_corpus
-from .frames import Arrays, Message, receive, send
+from .errands import Errand, Fit, Stopped
+from .frames import CORPUS, Arrays, Message, receive, send
 from .worker import KEPT
 
 PATIENCE = 0.7  # seconds a stopped run gets to end by itself
@@ -38,10 +35,6 @@ ATTEMPTS = 2  # at a task whose worker dies
 LARGE = 1.5e9  # bytes above which a worker is replaced when it is done
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB", "BLIS")}
 Note = Callable[[dict[str, Any]], object]
-
-
-class Stopped(Exception):  # noqa: N818 (a person's wish, not an error)
-    """A task was stopped and left nothing."""
 
 
 class Lost(Exception):  # noqa: N818
@@ -110,32 +103,24 @@ class Crew:
         self._numbers = iter(range(1, sys.maxsize))
         log.event("workers.started", count=self.count)
 
-    def fit(
-        self, corpus: Corpus, method: str, settings: Mapping[str, Any], *, note: Note = lambda said: None,
-        stopped: Callable[[], bool] = lambda: False, line: Callable[[int], object] = lambda before: None,
-    ) -> Result:  # fmt: skip
+    def fit(self, corpus: Corpus, method: str, settings: Mapping[str, Any], **watch: Any) -> Result:
         """`fit(corpus, method, **settings)` in a worker; a stopped run is the result so far, or :class:`Stopped` where there is none."""
-        check(corpus, method, settings)
-        about = {"do": "fit", "corpus": corpus.fingerprint, "method": method, "settings": dict(settings)}
-        message = self._do(about, {}, corpus, note, stopped, line)
-        return put_together(corpus, method, settings, *message)
+        return self.do(Fit(corpus, method, settings), **watch)
 
-    def umap(self, embedding: np.ndarray, dimensions: int, stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
-        check_umap(len(embedding))
-        about = {"do": "umap", "dimensions": dimensions}
-        return self._do(about, {"embedding": embedding}, None, lambda said: None, stopped, lambda before: None)[1]["places"]
-
-    def _do(
-        self, about: dict[str, Any], arrays: Arrays, corpus: Corpus | None, note: Note, stopped: Callable[[], bool],
-        line: Callable[[int], object],
-    ) -> Message:  # fmt: skip
+    def do(
+        self, errand: Errand, *, note: Note = lambda said: None, stopped: Callable[[], bool] = lambda: False,
+        line: Callable[[int], object] = lambda before: None,
+    ) -> Any:  # fmt: skip
+        """What a worker finds: `note` is told how far it is, `line` how many come first, `stopped` asked whether it is still wanted."""
+        errand.check()
+        name, corpus = type(errand).__name__, errand.corpus.fingerprint
         for _ in range(ATTEMPTS):
-            worker = self._take(about.get("corpus", ""), stopped, line)
+            worker = self._take(corpus, stopped, line)
             began = time.monotonic()
             try:
-                message = self._ask(worker, about, arrays, corpus, note, stopped)
+                message = self._ask(worker, errand, note, stopped)
             except Lost:
-                log.event("worker.lost", do=about["do"], seconds=time.monotonic() - began)
+                log.event("worker.lost", do=name, seconds=time.monotonic() - began)
                 worker.end()
                 continue
             except BaseException:  # it still has the task, which nobody wants any more
@@ -144,31 +129,29 @@ class Crew:
             finally:
                 self._give_back(worker)
             said = message[0]
-            log.event("run", do=about["do"], method=about.get("method"), end=said["say"], seconds=time.monotonic() - began,
+            log.event("run", do=name, method=getattr(errand, "method", None), end=said["say"], seconds=time.monotonic() - began,
                       memory=said["memory"])  # fmt: skip
             if said["say"] == "refused":
                 raise FactScopeError(said["sentence"])
             if said["say"] == "broke":
                 raise RuntimeError(said["error"])
-            return message
+            return errand.heard(*message)
         raise FactScopeError(
             f"The process computing this died {ATTEMPTS} times, perhaps for lack of memory; fewer documents or clusters would need less."
         )
 
-    def _ask(
-        self, worker: Process, about: dict[str, Any], arrays: Arrays, corpus: Corpus | None, note: Note, stopped: Callable[[], bool]
-    ) -> Message:
-        number, most = next(self._numbers), limit("seconds")
+    def _ask(self, worker: Process, errand: Errand, note: Note, stopped: Callable[[], bool]) -> Message:
+        number, most, key = next(self._numbers), limit("seconds"), errand.corpus.fingerprint
         environment = {name: value for name, value in os.environ.items() if name.startswith("FACTSCOPE_")}
         environment |= {"FACTSCOPE_MEMORY": f"{budget():.0f}"}
-        if corpus is not None:
-            key = about["corpus"]
-            arrays = arrays_of_corpus(corpus, texts=False) if key not in worker.corpora else {}
-            worker.corpora[key] = None
-            worker.corpora.move_to_end(key)
-            while len(worker.corpora) > KEPT:
-                worker.corpora.popitem(last=False)
-        worker.send(about | {"task": number, "environment": environment}, arrays)
+        about, arrays = errand.said()
+        if key not in worker.corpora:
+            arrays = arrays | {CORPUS + name: values for name, values in arrays_of_corpus(errand.corpus, texts=False).items()}
+        worker.corpora[key] = None
+        worker.corpora.move_to_end(key)
+        while len(worker.corpora) > KEPT:
+            worker.corpora.popitem(last=False)
+        worker.send(about | {"do": type(errand).__name__, "corpus": key, "task": number, "environment": environment}, arrays)
         began, told, at = time.monotonic(), 0.0, (0, 0)
         while True:
             message = worker.hear(0.05)
