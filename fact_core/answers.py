@@ -151,4 +151,5 @@ def weight(value: Any) -> int:
         return value.nbytes
     if is_dataclass(value):
         return sum(weight(getattr(value, f.name)) for f in fields(value))
-    return sum(map(weight, value)) if isinstance(value, tuple) else 0
+    parts = value.values() if isinstance(value, dict) else value
+    return sum(map(weight, parts)) if isinstance(value, tuple | dict) else 0

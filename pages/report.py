@@ -1,11 +1,14 @@
 """Report: the figures and tables gathered on the way, their captions and order, and the archive that holds and remakes them."""
 
+from functools import partial
+
 import streamlit as st
 
 import fact_core as fc
-from fact_core.figures.static import FONTS, WIDTHS, Style, render
+from fact_core.figures.static import FONTS, WIDTHS, Style
 from fact_core.report.archive import archive
-from ui import report
+from fact_core.report.files import Draw
+from ui import report, runs
 from ui.words import sorry
 
 PREVIEW = 110  # dots per inch
@@ -36,7 +39,7 @@ with st.sidebar:
 
 @st.cache_data(show_spinner=False, max_entries=60)
 def preview(number: int, style: Style, _figure: object) -> bytes:
-    return render(_figure, "png", Style(**{**style.as_json(), "dpi": PREVIEW}))
+    return runs.printer()(_figure, "png", Style(**{**style.as_json(), "dpi": PREVIEW}))
 
 
 counts = {"Figure": 0, "Table": 0}
@@ -61,9 +64,15 @@ for place, entry in enumerate(entries):
                 st.button("Up", icon=":material/arrow_upward:", key=key("up"), disabled=place == 0, on_click=report.move, args=(entry, -1))
                 st.button("Down", icon=":material/arrow_downward:", key=key("down"), disabled=last, on_click=report.move, args=(entry, 1))
                 st.button("Remove", icon=":material/delete:", key=key("away"), on_click=report.remove, args=(entry,))
+
+
+def zipped(draw: Draw) -> bytes:
+    return archive([entry.final for entry in entries], style, title, draw=draw)
+
+
 title = st.text_input("Title of the report", "FactScope report", key="report.title") if entries else ""
 export.download_button(
-    "Export ZIP", lambda: archive([entry.final for entry in entries], style, title), "report.zip", "application/zip", type="primary",
+    "Export ZIP", partial(zipped, draw=runs.printer()), "report.zip", "application/zip", type="primary",
     icon=":material/folder_zip:", width="stretch", disabled=not entries, on_click="ignore",
     help="Figures as PDF, SVG, PNG and CSV, tables.tex, report.html, settings.json, and reproduce.sh, which makes them again.",
 )  # fmt: skip

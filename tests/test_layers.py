@@ -30,10 +30,10 @@ LAYERS = [
     {"answers", "looks"},
     {"store"},
     {"lessons"},
+    {"figures"},
     {"jobs", "workers"},
     {"tables", "selection"},
     {"commands", "doctor"},
-    {"figures"},
     {"report"},
     {"__main__"},
 ]

@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse.linalg
 import sklearn.cluster
 import sklearn.metrics
+from figure_kinds import drawn
 from streamlit.testing.v1 import AppTest
 from test_app import APP, opened
 from test_app_studies import finished, own_home  # noqa: F401 (a store and a memory of its own for each test)
@@ -24,11 +25,13 @@ import fact_core.algorithms.base
 import fact_core.algorithms.cnpcf
 import fact_core.algorithms.spectral
 import fact_core.constraints
+import fact_core.figures.static
 import fact_core.graph
 import fact_core.kernel
 import fact_core.projection
 import fact_core.solve
 from fact_core.algorithms import algorithms
+from fact_core.figures.static import render
 from fact_core.lessons import read_lessons
 from fact_core.lessons.record import record
 
@@ -51,6 +54,7 @@ HEAVY: list[tuple[Any, str]] = [
     (scipy.sparse.linalg, "splu"),
     (sklearn.cluster.KMeans, "fit"),
     (sklearn.metrics, "silhouette_score"),
+    (fact_core.figures.static, "_page"),
 ]
 SMALL = {"corpus": "three-topics", "restarts": "2", "lccf.max_iter": "20"}
 
@@ -104,6 +108,7 @@ def forget() -> None:
         lambda corpus: fc.fit(corpus, "spectral"),
         lambda corpus: fc.fit(corpus, "label_propagation"),
         lambda corpus: record(corpus, "cf", steps=2),
+        lambda corpus: render(drawn("convergence").figure, "svg"),
         lambda corpus: fact_core.problem.graph_of(corpus, 3, fact_core.graph.GraphWeights.HEAT),
     ],
 )
@@ -194,26 +199,23 @@ def test_studies_history_corpus_and_printed_tables() -> None:
 
 SAVED = """
 import streamlit as st
-from fact_core.figures.static import Style
-from fact_core.report.archive import Item, archive
-from fact_core.report.files import as_file
+from fact_core.report.archive import archive
 from fact_core.report.kinds import KINDS, Needs
-from ui import figures, runs
+from ui import figures, report, runs
 from ui.corpus import corpus_in_sidebar
 
 corpus = corpus_in_sidebar(default="gaussians")
 tasks = [runs.Task(corpus, m, {"max_iter": 10}) for m in ("rcf", "lccf")]
 results = runs.obtain("saved", tasks)
-items = []
 for name, kind in KINDS.items():
     if kind.needs not in (Needs.RUN, Needs.RUNS) or name == "basis-images":
         continue
     made = figures.of_runs(name, tasks[:1], results[:1], **({"propagated": True} if name == "links" else {}))
-    as_file(made.drawn, "csv", Style(), caption=made.caption)
-    items.append(Item(made.source, made.drawn, made.caption))
+    report.add(made.source, made.drawn, made.caption)
 made = figures.of_runs("coordinates", tasks[:1], results[:1], affinity=True)
-items.append(Item(made.source, made.drawn, made.caption))
-st.text(f"{len(items)} items, {len(archive(items[-2:]))} bytes")
+report.add(made.source, made.drawn, made.caption)
+figures._saved(made, "points")
+st.text(f"{len(archive([entry.final for entry in report.items()[-2:]], draw=runs.printer()))} bytes")
 """
 
 
@@ -222,7 +224,15 @@ def test_what_is_saved_and_reported(tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text(SAVED)
     app = AppTest.from_file(str(tmp_path / "page.py"), default_timeout=120).run()
     assert not app.exception, app.exception
-    assert int(app.text[0].value.split()[0]) > 10
+    assert int(app.text[0].value.split()[0]) > 10_000
+    gathered = app.session_state["report"]
+    assert len(gathered) > 10
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.session_state["report"] = gathered[-3:]
+    app.run()
+    app.switch_page("pages/report.py").run()
+    assert not app.exception, app.exception
+    assert len(app.get("image")) == 2  # and a table
 
 
 @pytest.mark.usefixtures("only_shows")

@@ -24,7 +24,7 @@ from fact_core.study import Method, Study
 
 from . import points, report
 from .corpus import Origin, origin_of
-from .runs import Task, look
+from .runs import Task, look, printer
 from .words import plain
 
 KINDS = {"pdf": "PDF", "svg": "SVG", "png": "PNG", "html": "HTML", "csv": "CSV"}
@@ -157,7 +157,7 @@ def _saved(made: Made, key: str) -> None:
     style, name = report.style(), made.source.kind
     with st.container(horizontal=True, gap="small"):
         for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
-            data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
+            data = partial(as_file, made.drawn, suffix, style, caption=made.caption, draw=printer())
             st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,

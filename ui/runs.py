@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 import scipy.sparse as sp
 import streamlit as st
 
@@ -20,10 +21,11 @@ import fact_core as fc
 from fact_core import log
 from fact_core.answers import complete, on, weight
 from fact_core.figures import convergence
+from fact_core.figures.static import Style
 from fact_core.looks import Seen
 from fact_core.newcomers import weighted_rows
 from fact_core.result import Placed
-from fact_core.workers import Complete, Crew, Errand, Fit, Look, Stopped
+from fact_core.workers import Complete, Crew, Errand, Fit, Look, Print, Stopped
 
 from . import kept
 from .words import sorry
@@ -211,6 +213,12 @@ def place(result: fc.Result, text: str) -> Placed:
     return Placed(*look(result, "place", rows=rows.toarray() if sp.issparse(rows) else rows))
 
 
+def printer() -> Callable[[go.Figure, str, Style], bytes]:
+    """Who draws figures for print: a worker, also where nobody waits on a page, as for a download."""
+    there = crew()
+    return lambda figure, suffix, style: there.do(Print(figure, suffix, style))
+
+
 def completed(result: fc.Result) -> fc.Result:
     """A result with all a page looks at, by a worker where it is not there."""
     return result if complete(result) else obtain_or_stop("complete", [Complete(result)])[0]
@@ -237,7 +245,7 @@ def _watch(place: str) -> None:
 def remembered(errand: Errand) -> Any:
     """What an errand found, if that is still in memory."""
     found = _memory().get(errand.key)
-    return on(found, errand.corpus) if isinstance(found, fc.Result) else found
+    return on(found, errand.corpus) if isinstance(found, fc.Result) and errand.corpus is not None else found
 
 
 def remember(task: Task, result: fc.Result) -> None:

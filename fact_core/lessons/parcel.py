@@ -1,4 +1,4 @@
-"""Scenes and numbers of rows as plain data and arrays, the way they come from a worker's process."""
+"""Scenes, numbers of rows and whatever else is made of them as plain data and arrays, the way they come from a worker's process."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ def packed(value: Any) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {}
 
     def plain(part: Any) -> Any:
-        if isinstance(part, np.ndarray):
+        if isinstance(part, np.ndarray) and part.dtype.kind in "biuf":
             arrays[name := str(len(arrays))] = part
             return {"array": name}
+        if isinstance(part, np.ndarray | np.generic):
+            return plain(part.tolist())
         if is_dataclass(part):
             return {"kind": type(part).__name__, "has": {f.name: plain(getattr(part, f.name)) for f in fields(part)}}
         if isinstance(part, dict):

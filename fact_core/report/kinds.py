@@ -405,7 +405,7 @@ def _links(m: Material, view: View) -> Drawn:
         (Z,), title = m.look(result, "links", some=some), "After propagation"
     else:
         Z, title = (
-            constraints.Z().tocsr()[some][:, some].toarray(),
+            constraints.among(some),
             f"Constraints as given, showing {len(some):,} of {len(corpus):,} documents",
         )
     return Drawn(figures.link_matrix(Z, names, sizes[sizes > 0], title), _square_table(Z, np.repeat(names, sizes[sizes > 0])))

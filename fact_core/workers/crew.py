@@ -113,7 +113,7 @@ class Crew:
     ) -> Any:  # fmt: skip
         """What a worker finds: `note` is told how far it is, `line` how many come first, `stopped` asked whether it is still wanted."""
         errand.check()
-        name, corpus = type(errand).__name__, errand.corpus.fingerprint
+        name, corpus = type(errand).__name__, _corpus(errand)
         for _ in range(ATTEMPTS):
             worker = self._take(corpus, stopped, line)
             began = time.monotonic()
@@ -141,16 +141,17 @@ class Crew:
         )
 
     def _ask(self, worker: Process, errand: Errand, note: Note, stopped: Callable[[], bool]) -> Message:
-        number, most, key = next(self._numbers), limit("seconds"), errand.corpus.fingerprint
+        number, most, key = next(self._numbers), limit("seconds"), _corpus(errand)
         environment = {name: value for name, value in os.environ.items() if name.startswith("FACTSCOPE_")}
         environment |= {"FACTSCOPE_MEMORY": f"{budget():.0f}"}
         about, arrays = errand.said()
-        if key not in worker.corpora:
-            arrays = arrays | {CORPUS + name: values for name, values in arrays_of_corpus(errand.corpus, texts=False).items()}
-        worker.corpora[key] = None
-        worker.corpora.move_to_end(key)
-        while len(worker.corpora) > KEPT:
-            worker.corpora.popitem(last=False)
+        if errand.corpus is not None:
+            if key not in worker.corpora:
+                arrays = arrays | {CORPUS + name: values for name, values in arrays_of_corpus(errand.corpus, texts=False).items()}
+            worker.corpora[key] = None
+            worker.corpora.move_to_end(key)
+            while len(worker.corpora) > KEPT:
+                worker.corpora.popitem(last=False)
         worker.send(about | {"do": type(errand).__name__, "corpus": key, "task": number, "environment": environment}, arrays)
         began, told, at = time.monotonic(), 0.0, (0, 0)
         while True:
@@ -223,6 +224,10 @@ class Crew:
         with self._change:
             for worker in self._idle:
                 worker.end()
+
+
+def _corpus(errand: Errand) -> str:
+    return "" if errand.corpus is None else errand.corpus.fingerprint
 
 
 def too_long(most: float, done: int, total: int) -> FactScopeError:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,11 @@ from ..result import Result
 from ..solve import Progress
 from ..study import address
 from .frames import Arrays, Message
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from ..figures.static import Style
 
 RECORDED = 4  # runs a worker keeps with all their steps
 CANCELLED: Message = {"stopped": "cancelled"}, {}
@@ -59,7 +64,7 @@ class Desk:
 
 
 class Errand(ABC):
-    corpus: Corpus
+    corpus: Corpus | None
 
     @property
     @abstractmethod
@@ -216,7 +221,9 @@ class Play(Errand):
     def check(self) -> None:
         for method, settings in self.runs:
             check(self.corpus, method, {**settings, "restarts": 1})
-        k, steps = (max(s.get(name) or usual for _, s in self.runs) for name, usual in (("n_clusters", 1), ("steps", MOST_STEPS)))
+        usual = len(self.corpus.label_names) or 1
+        k = max(settings.get("n_clusters") or usual for _, settings in self.runs)
+        steps = max(settings.get("steps", MOST_STEPS) for _, settings in self.runs)
         check_steps(self.corpus, k, steps, len(self.runs))
 
     def said(self) -> Message:
@@ -284,6 +291,40 @@ class Edges(Errand):
         return about["edges"]
 
 
+# Figures ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Print(Errand):
+    """A figure drawn for print: a second of matplotlib for a large one, and a report has many."""
+
+    figure: go.Figure = field(repr=False)
+    suffix: str
+    style: Style
+    corpus: None = None
+
+    @property
+    def key(self) -> str:
+        return _key("print", self.figure.to_json(), self.suffix, self.style.as_json())
+
+    def said(self) -> Message:
+        parts = {"data": [trace.to_plotly_json() for trace in self.figure.data], "layout": self.figure.layout.to_plotly_json()}
+        about, arrays = packed(parts)
+        return about | {"suffix": self.suffix, "style": self.style.as_json()}, arrays
+
+    @staticmethod
+    def done(at: Desk) -> Message:
+        import plotly.graph_objects as go  # a worker that prints nothing does without
+
+        from ..figures.static import Style, render
+
+        figure = go.Figure(**unpacked(at.about, at.arrays))
+        return {}, {"file": np.frombuffer(render(figure, at.about["suffix"], Style(**at.about["style"])), dtype=np.uint8)}
+
+    def heard(self, about: dict[str, Any], arrays: Arrays) -> bytes:
+        return arrays["file"].tobytes()
+
+
 _tracks: OrderedDict[str, Track] = OrderedDict()
 
 
@@ -304,4 +345,4 @@ def _unless_stopped(about: dict[str, Any], arrays: Arrays) -> Any:
     return unpacked(about, arrays)
 
 
-ERRANDS: dict[str, type[Errand]] = {cls.__name__: cls for cls in (Fit, Complete, Look, Play, Follow, Edges)}
+ERRANDS: dict[str, type[Errand]] = {cls.__name__: cls for cls in (Fit, Complete, Look, Play, Follow, Edges, Print)}

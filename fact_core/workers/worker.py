@@ -71,7 +71,8 @@ class Worker:
             self.corpora[key] = corpus_of(sent)
             while len(self.corpora) > KEPT:
                 self.corpora.popitem(last=False)
-        self.corpora.move_to_end(key)
+        if key:
+            self.corpora.move_to_end(key)
 
         def note(at: Progress) -> None:
             nonlocal last
@@ -79,7 +80,7 @@ class Worker:
                 send(self.outbox, {"say": "progress", "task": number, "at": [at.done, at.total, at.start], "curve": list(at.history)})
                 last = now
 
-        return ERRANDS[about["do"]].done(Desk(self.corpora[key], about, arrays, note, lambda: number in self.unwanted))
+        return ERRANDS[about["do"]].done(Desk(self.corpora.get(key), about, arrays, note, lambda: number in self.unwanted))
 
 
 def main() -> None:
