@@ -18,6 +18,7 @@ from fact_core.tabular import frame_csv
 from ui import figures, links
 from ui.controls import unavailable
 from ui.corpus import Origin, corpus_in_sidebar, origin_of
+from ui.downloads import download
 from ui.jobs import follow, where_it_runs
 from ui.words import plain, sorry
 
@@ -95,7 +96,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
         right.caption(f"The best in hindsight is {best['accuracy']:.3f}, at {at}. Means over the runs.")
     with st.expander("All settings"):
         st.dataframe(table.rename(columns={"value": symbol or "value"}), hide_index=True, key="choose table")
-    st.download_button("Settings as CSV", lambda: frame_csv(table), "settings.csv", icon=":material/download:")
+    download("Settings as CSV", lambda: frame_csv(table), "settings.csv", icon=":material/download:")
 
 
 corpus = corpus_in_sidebar()

@@ -12,6 +12,7 @@ from fact_core.concepts import borderline, likeness, representative
 from fact_core.tabular import TABLES, concepts_csv
 from ui import figures, links, runs
 from ui.documents import document_card, document_table, found
+from ui.downloads import download
 from ui.names import given_name, long_names, rename, short_names
 from ui.words import plain, sorry
 from ui.workbench import workbench
@@ -43,12 +44,12 @@ if corpus.image_shape is not None:
 else:
     figures.show(figures.of_runs("concepts", [shown.task], [result], terms=10, relevance=share, names=names), "terms")
 terms_button, elsewhere = st.columns([1, 4])
-terms_button.download_button("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", icon=":material/download:")
+download("Terms as CSV", lambda: concepts_csv(result), "concepts.csv", place=terms_button, icon=":material/download:")
 with elsewhere.popover("Take it elsewhere", icon=":material/output:"):
     for file, written in TABLES.items():
-        st.download_button(file, partial(written, result), file, icon=":material/download:", width="stretch")
+        download(file, partial(written, result), file, icon=":material/download:", width="stretch")
     missing = friends.pyldavis_refusal(result)
-    st.download_button(
+    download(
         "pyldavis.html", lambda: friends.pyldavis_page(result), "pyldavis.html", icon=":material/download:", width="stretch",
         disabled=missing is not None, help=missing or "The concepts in pyLDAvis, as one page that loads nothing from the web.",
     )  # fmt: skip

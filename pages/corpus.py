@@ -10,6 +10,7 @@ from fact_core.corpus import as_mat, as_npz
 from ui import figures
 from ui.corpus import choose_classes, choose_reading, effects, pick_corpus, take_upload, whole_corpus
 from ui.documents import document_card, document_table
+from ui.downloads import download
 from ui.words import plain, sorry
 
 left, right = st.columns([1, 2], gap="large")
@@ -82,5 +83,5 @@ with right:
     if tabs[3].open:
         tabs[3].caption("The weighted matrix of the chosen classes, with its terms and labels.")
         file = "".join(c if c.isalnum() else "-" for c in corpus.name)
-        tabs[3].download_button("Matrix as .npz", lambda: as_npz(corpus), f"{file}.npz", icon=":material/download:")
-        tabs[3].download_button("Matrix as .mat", lambda: as_mat(corpus), f"{file}.mat", icon=":material/download:")
+        download("Matrix as .npz", lambda: as_npz(corpus), f"{file}.npz", place=tabs[3], icon=":material/download:")
+        download("Matrix as .mat", lambda: as_mat(corpus), f"{file}.mat", place=tabs[3], icon=":material/download:")

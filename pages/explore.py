@@ -7,6 +7,7 @@ from fact_core import metrics
 from fact_core.tabular import documents_csv
 from ui import figures, links
 from ui.documents import document_card, document_table, found
+from ui.downloads import download
 from ui.names import long_names, short_names
 from ui.sharing import share_switch, shared_run
 from ui.words import plain
@@ -87,11 +88,10 @@ if documents.open:
     with documents:
         words = st.text_input("Search titles and texts", key="search", placeholder="words that must occur")
         rows = found(corpus, words) if words else np.arange(len(corpus))
-        count, download = st.columns([4, 1], vertical_alignment="center")
+        count, button = st.columns([4, 1], vertical_alignment="center")
         count.caption(f"{len(rows):,} of {len(corpus):,} documents.")
-        download.download_button(
-            "As CSV", lambda: documents_csv(result, full), "documents.csv", icon=":material/download:", help="Clusters and coordinates."
-        )
+        with button:
+            download("As CSV", lambda: documents_csv(result, full), "documents.csv", icon=":material/download:", help="With coordinates.")
         chosen = document_table(corpus, rows, "documents", result)
         if chosen is not None:
             document_card(corpus, chosen, result)

@@ -11,6 +11,7 @@ import fact_core as fc
 from fact_core.jobs import Job, jobs
 from fact_core.presets import resolve
 from fact_core.tabular import frame_csv
+from ui.downloads import download
 from ui.jobs import attempt, open_study, say_refusal
 from ui.kept import open_in_explore, store
 from ui.session import owner
@@ -55,7 +56,7 @@ def runs() -> None:
         st.rerun()
     if opened.button("Open", icon=":material/open_in_new:", width="stretch", disabled=not one, type="primary"):
         open_in_explore(chosen[0])
-    export.download_button("Export", lambda: exported(chosen), "runs.zip", icon=":material/download:", width="stretch", disabled=not chosen)
+    download("Export", lambda: exported(chosen), "runs.zip", place=export, icon=":material/download:", width="stretch", disabled=not chosen)
     if delete.button("Delete", icon=":material/delete:", width="stretch", disabled=not chosen):
         store().delete(chosen, owner())
         st.rerun()
@@ -91,7 +92,7 @@ def studies() -> None:
                 open_study(job)
             stop.button("Stop", key=f"stop {job.id}", on_click=attempt, args=(job.stop,), disabled=at.over, width="stretch")
             go_on.button("Go on", key=f"go on {job.id}", on_click=attempt, args=(job.resume,), disabled=not at.resumable, width="stretch")
-            rows.download_button("Rows", partial(rows_csv, job), "rows.csv", key=f"rows {job.id}", width="stretch")
+            download("Rows", partial(rows_csv, job), "rows.csv", place=rows, key=f"rows {job.id}", width="stretch")
             delete.button("Forget", key=f"forget {job.id}", on_click=job.delete, width="stretch", help="Finished runs stay in the store.")
 
 

@@ -1,14 +1,12 @@
 """Report: the figures and tables gathered on the way, their captions and order, and the archive that holds and remakes them."""
 
-from functools import partial
-
 import streamlit as st
 
 import fact_core as fc
 from fact_core.figures.static import FONTS, WIDTHS, Style
 from fact_core.report.archive import archive
-from fact_core.report.files import Draw
 from ui import report, runs
+from ui.downloads import download
 from ui.words import sorry
 
 PREVIEW = 110  # dots per inch
@@ -64,15 +62,10 @@ for place, entry in enumerate(entries):
                 st.button("Up", icon=":material/arrow_upward:", key=key("up"), disabled=place == 0, on_click=report.move, args=(entry, -1))
                 st.button("Down", icon=":material/arrow_downward:", key=key("down"), disabled=last, on_click=report.move, args=(entry, 1))
                 st.button("Remove", icon=":material/delete:", key=key("away"), on_click=report.remove, args=(entry,))
-
-
-def zipped(draw: Draw) -> bytes:
-    return archive([entry.final for entry in entries], style, title, draw=draw)
-
-
 title = st.text_input("Title of the report", "FactScope report", key="report.title") if entries else ""
-export.download_button(
-    "Export ZIP", partial(zipped, draw=runs.printer()), "report.zip", "application/zip", type="primary",
-    icon=":material/folder_zip:", width="stretch", disabled=not entries, on_click="ignore",
+draw = runs.printer()
+download(
+    "Export ZIP", lambda: archive([entry.final for entry in entries], style, title, draw=draw), "report.zip", place=export, type="primary",
+    icon=":material/folder_zip:", width="stretch", disabled=not entries,
     help="Figures as PDF, SVG, PNG and CSV, tables.tex, report.html, settings.json, and reproduce.sh, which makes them again.",
 )  # fmt: skip

@@ -16,6 +16,7 @@ from fact_core.tables import FIGURES, figure_study
 from fact_core.tabular import frame_csv
 from ui import figures, links
 from ui.corpus import Origin, corpus_in_sidebar, corpus_names, origin_of
+from ui.downloads import download
 from ui.jobs import HERE, follow, where_it_runs
 from ui.kept import open_in_explore
 from ui.words import plain, sorry
@@ -98,7 +99,7 @@ def show(job: Job, rows: pd.DataFrame) -> None:
     st.caption(
         "Lines are means over the seeds, bands one standard deviation, small points the runs. Click a point to open its run in Explore."
     )
-    st.download_button("Rows as CSV", lambda: frame_csv(rows), "sensitivity.csv", icon=":material/download:")
+    download("Rows as CSV", lambda: frame_csv(rows), "sensitivity.csv", icon=":material/download:")
 
 
 def ask_for(name: str) -> None:

@@ -10,6 +10,7 @@ from fact_core.printed import MISFITS, TABLES
 from fact_core.tabular import frame_csv
 from ui import figures, links
 from ui.corpus import corpus_names
+from ui.downloads import download
 from ui.jobs import follow, where_it_runs
 from ui.words import sorry
 
@@ -54,9 +55,9 @@ def show(job: Job | None, rows: pd.DataFrame) -> None:
         return
     st.caption("Blue is above print, orange below; the full colour is ten points. Differences and standard deviations are in the CSV.")
     csv, tex, tidy, more = st.columns([1, 1, 1, 3])
-    csv.download_button("Table as CSV", lambda: frame_csv(beside), f"{name}.csv", icon=":material/download:", width="stretch")
-    tex.download_button("As LaTeX", lambda: tables.latex(name, beside), f"{name}.tex", icon=":material/download:", width="stretch")
-    tidy.download_button("Every run", lambda: frame_csv(rows), f"{name}-runs.csv", icon=":material/download:", width="stretch")
+    download("Table as CSV", lambda: frame_csv(beside), f"{name}.csv", place=csv, icon=":material/download:", width="stretch")
+    download("As LaTeX", lambda: tables.latex(name, beside), f"{name}.tex", place=tex, icon=":material/download:", width="stretch")
+    download("Every run", lambda: frame_csv(rows), f"{name}-runs.csv", place=tidy, icon=":material/download:", width="stretch")
     with more:
         figures.menu(figures.of_study("paper-table", job.study, rows, None, table=name), "tables paper", "Report")
     left, right = st.columns(2, gap="large")

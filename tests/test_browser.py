@@ -257,6 +257,21 @@ def test_an_upload_is_read_explored_and_kept(page: Page, address: str, tmp_path:
     assert (len(again), again.label_names) == (20, ("a", "b"))
 
 
+def test_a_file_waits_for_its_visitor_while_other_pages_run(browser: Browser, page: Page, address: str) -> None:
+    """A slow connection fetches a file after the pages of others have run; they must not make it go away."""
+    opened(page, address, "concepts?corpus=three-topics")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Terms as CSV").click()
+    asked = download.value.url
+    context = browser.new_context()
+    for _ in range(3):  # two are enough for Streamlit to forget a file that is nobody's
+        opened(context.new_page(), address, "history")
+    context.close()
+    again = page.request.get(asked)
+    assert again.ok
+    assert again.body() == Path(download.value.path()).read_bytes()
+
+
 def test_compare_fills_its_page(page: Page, address: str) -> None:
     opened(page, address, "compare?corpus=three-topics&compare=KM&compare=CF&compare=NC&compare.seeds=2")
     expect(page.locator("h3", has_text="3 methods on three-topics")).to_be_visible(timeout=90_000)

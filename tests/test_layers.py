@@ -80,6 +80,12 @@ def test_only_the_application_imports_streamlit() -> None:
     assert loaded.stdout.split() == ["False"] * 3
 
 
+def test_files_are_handed_out_in_one_place() -> None:
+    """`ui.downloads` says why."""
+    using = [path.name for folder in ("pages", "ui") for path in (ROOT / folder).glob("*.py") if ".download_button(" in path.read_text()]
+    assert using == ["downloads.py"]
+
+
 def test_figures_do_not_compute_runs() -> None:
     for path in (ROOT / "fact_core" / "figures").glob("*.py"):
         assert not any(".fit" in name or ".solve" in name for name in imports(path)), path

@@ -16,7 +16,7 @@ import fact_core as fc
 from fact_core.corpus import Corpus
 from fact_core.figures.static import WIDTHS, Style
 from fact_core.report.captions import caption
-from fact_core.report.files import MIME, as_file
+from fact_core.report.files import as_file
 from fact_core.report.kinds import Drawn, Material
 from fact_core.report.source import Source, names_of
 from fact_core.selection import Evidence
@@ -24,6 +24,7 @@ from fact_core.study import Method, Study
 
 from . import points, report
 from .corpus import Origin, origin_of
+from .downloads import download
 from .runs import Task, look, printer
 from .words import plain
 
@@ -158,7 +159,7 @@ def _saved(made: Made, key: str) -> None:
     with st.container(horizontal=True, gap="small"):
         for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
             data = partial(as_file, made.drawn, suffix, style, caption=made.caption, draw=printer())
-            st.download_button(words, data, f"{name}.{suffix}", MIME[suffix], key=f"{key}.{suffix}", on_click="ignore")
+            download(words, data, f"{name}.{suffix}", key=f"{key}.{suffix}")
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,
         type="primary",

@@ -10,6 +10,7 @@ import fact_core as fc
 from fact_core.constraints import from_csv, from_pairs
 from fact_core.corpus import Corpus
 
+from .downloads import download
 from .words import sorry
 
 Pair = tuple[int, int, str]
@@ -92,7 +93,9 @@ def pair_editor(corpus: Corpus, clicked: int | None) -> None:
                 st.rerun()
             except (fc.FactScopeError, UnicodeDecodeError) as error:
                 sorry(error if isinstance(error, fc.FactScopeError) else f"{given_file.name} is no text in UTF-8.")
-    out.download_button(
-        "Write pairs as CSV", from_pairs(pairs, len(corpus)).to_csv() if pairs else "first,second,kind\n", "pairs.csv", disabled=not pairs,
-        icon=":material/download:",
-    )  # fmt: skip
+    written = list(pairs)  # as they are now
+    with out:
+        download(
+            "Write pairs as CSV", lambda: from_pairs(written, len(corpus)).to_csv(), "pairs.csv", disabled=not pairs,
+            icon=":material/download:",
+        )  # fmt: skip

@@ -15,10 +15,6 @@ from ..tabular import numbers_csv
 from .kinds import Drawn
 
 KINDS = (*FORMATS, "html", "csv", "tex")
-MIME = {
-    "pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png", "html": "text/html", "csv": "text/csv",
-    "tex": "application/x-tex",
-}  # fmt: skip
 GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "κ": "kappa",
     "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi",
