@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -91,6 +92,27 @@ def test_runs_to_step_through_are_stopped_and_fit_into_memory(crew: Crew, monkey
     with pytest.raises(fc.FactScopeError, match=r"Keeping 200 steps of 40 runs needs .* fewer steps, concepts or methods would fit"):
         crew.do(asked)
     assert crew.do(Edges(corpus, "lccf")) == card(algorithms()["lccf"], corpus, 3).sizes["e"]
+
+
+def test_what_takes_a_moment_does_not_wait_for_long_runs() -> None:
+    crew, corpus = Crew(1, spare=1), small_corpus(n=60)
+    begun, stop, line = threading.Event(), threading.Event(), list[int]()
+    try:
+        long = {"max_iter": 10**7, "restarts": 1}
+        run = threading.Thread(target=lambda: crew.fit(corpus, "lccf", long, note=lambda said: begun.set(), stopped=stop.is_set))
+        run.start()
+        assert begun.wait(60)
+        assert crew.do(Edges(corpus, "lccf")) > 0
+        with pytest.raises(Stopped):  # the other worker is not for a second run
+            crew.fit(corpus, "nmf", {}, stopped=lambda: len(line) > 2, line=line.append)
+        assert line[0] == 1
+        assert run.is_alive()
+        stop.set()
+        run.join(60)
+        assert len(crew.fit(corpus, "nmf", {"max_iter": 3}, line=line.append).labels) == 60
+    finally:
+        stop.set()
+        crew.close()
 
 
 @pytest.mark.parametrize("kind", ["convergence", "coordinates", "concepts", "links", "class-purity"])

@@ -185,6 +185,9 @@ def test_history_lets_a_study_go_on_that_a_full_disk_ended(tmp_path: Path, monke
             (job,) = jobs()
             at = over(job)
             assert (at.state, "the disk is full" in at.error) == (State.FAILED, True)
+            app.run()
+            assert "the disk is full" in app.error[0].value
+            assert not next(b for b in app.button if b.label == "Go on").disabled  # on the study's own page as well
 
             def go_on() -> Any:
                 app.switch_page("pages/history.py").run()

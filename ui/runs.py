@@ -129,8 +129,8 @@ def _memory() -> Memory:
 
 @st.cache_resource(show_spinner=False)
 def crew() -> Crew:
-    """The workers of this server, started once."""
-    return Crew()
+    """The workers of this server, started once: one more than may factorise, so that figures and lessons do not wait for long runs."""
+    return Crew(spare=1)
 
 
 def begin() -> None:

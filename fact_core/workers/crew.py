@@ -93,12 +93,13 @@ class Process:
 
 
 class Crew:
-    """So many workers, started at once."""
+    """So many workers, started at once; `spare` are more of them, whom runs leave to what takes a moment only."""
 
-    def __init__(self, count: int | None = None):
+    def __init__(self, count: int | None = None, spare: int = 0):
         self.count = count or int(limit("workers")) or max(1, min(4, os.cpu_count() or 1))
-        self._idle = [Process() for _ in range(self.count)]
-        self._line: list[object] = []
+        self._idle = [Process() for _ in range(self.count + spare)]
+        self._lines: dict[bool, list[object]] = {True: [], False: []}  # of runs, and of what takes a moment
+        self._running = 0  # runs
         self._change = threading.Condition()
         self._numbers = iter(range(1, sys.maxsize))
         log.event("workers.started", count=self.count)
@@ -115,7 +116,7 @@ class Crew:
         errand.check()
         name, corpus = type(errand).__name__, _corpus(errand)
         for _ in range(ATTEMPTS):
-            worker = self._take(corpus, stopped, line)
+            worker = self._take(corpus, errand.long, stopped, line)
             began = time.monotonic()
             try:
                 message = self._ask(worker, errand, note, stopped)
@@ -127,7 +128,7 @@ class Crew:
                 worker.end()
                 raise
             finally:
-                self._give_back(worker)
+                self._give_back(worker, errand.long)
             said = message[0]
             log.event("run", do=name, method=getattr(errand, "method", None), end=said["say"], seconds=time.monotonic() - began,
                       memory=said["memory"])  # fmt: skip
@@ -177,28 +178,30 @@ class Crew:
                     raise too_long(most, *at)
                 raise Stopped
 
-    def _take(self, corpus: str, stopped: Callable[[], bool], line: Callable[[int], object]) -> Process:
+    def _take(self, corpus: str, long: bool, stopped: Callable[[], bool], line: Callable[[int], object]) -> Process:
         """Wait in line for a worker, best one that has the corpus already."""
-        me = object()
+        me, mine = object(), self._lines[long]
         with self._change:
-            self._line.append(me)
+            mine.append(me)
             try:
-                while self._line[0] is not me or not self._idle:
+                while mine[0] is not me or not self._idle or (long and self._running >= self.count):
                     if stopped():
                         raise Stopped
-                    line(self._line.index(me) + 1)
+                    line(mine.index(me) + 1)
                     self._change.wait(0.1)
                 worker = next((w for w in self._idle if corpus in w.corpora and w.alive), None) or self._idle[-1]
                 worker = worker if worker.alive else self._replaced(worker)
                 self._idle.remove(worker)
+                self._running += long
                 line(0)
                 return worker
             finally:
-                self._line.remove(me)
+                mine.remove(me)
                 self._change.notify_all()
 
-    def _give_back(self, worker: Process) -> None:
+    def _give_back(self, worker: Process, long: bool) -> None:
         with self._change:
+            self._running -= long
             self._idle.append(worker)
             if not worker.alive or worker.memory > LARGE:
                 with contextlib.suppress(FactScopeError):  # the next who asks tries again
@@ -218,7 +221,7 @@ class Crew:
     @property
     def waiting(self) -> int:
         """Tasks in line."""
-        return len(self._line)
+        return sum(map(len, self._lines.values()))
 
     def close(self) -> None:
         with self._change:

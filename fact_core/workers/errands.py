@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class Desk:
 
 class Errand(ABC):
     corpus: Corpus | None
+    long: ClassVar[bool] = False  # whether it may take as long as a person likes
 
     @property
     @abstractmethod
@@ -104,6 +105,7 @@ def _digest(value: Any) -> str:
 class Fit(Errand):
     """`fit(corpus, method, **settings)`; stopped, the result so far."""
 
+    long = True
     corpus: Corpus = field(repr=False)
     method: str
     settings: Mapping[str, Any]
