@@ -95,7 +95,7 @@ def parts_of(result: Result) -> tuple[dict[str, Any], Arrays]:
         "k": result.n_clusters, "options": result.options, "stopped": str(result.stopped), "seconds": result.seconds, "same": same,
     }  # fmt: skip
     if complete(result):
-        about["computed"] = {"warnings": list(result.warnings), "label_free": there["label_free"]}
+        about["computed"] = {"warnings": list(result.warnings), "label_free": there["label_free"], "scores": result.scores}
     return about, arrays
 
 
@@ -138,7 +138,7 @@ def on(result: Result, corpus: Corpus) -> Result:
     if result.corpus is corpus:
         return result
     again = replace(result, corpus=corpus)
-    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "warnings", "label_free") if name in result.__dict__})
+    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "warnings", "label_free", "scores") if name in result.__dict__})
     return again
 
 

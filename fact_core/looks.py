@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .constraints import propagate
+from .friends import pyldavis_page
 from .graph import GraphWeights
 from .problem import graph_of
 from .projection import Projection, ordered_affinity, projected
@@ -50,4 +51,9 @@ def place(result: Result, rows: np.ndarray) -> Seen:
     return placed.embedding, placed.labels
 
 
-LOOKS: dict[str, Looking] = {made.__name__: made for made in (affinity, links, umap, place)}
+def pyldavis(result: Result) -> Seen:
+    """The page of pyLDAvis, as bytes."""
+    return (np.frombuffer(pyldavis_page(result).encode(), dtype=np.uint8),)
+
+
+LOOKS: dict[str, Looking] = {made.__name__: made for made in (affinity, links, umap, place, pyldavis)}

@@ -50,7 +50,7 @@ with elsewhere.popover("Take it elsewhere", icon=":material/output:"):
         download(file, partial(written, result), file, icon=":material/download:", width="stretch")
     missing = friends.pyldavis_refusal(result)
     download(
-        "pyldavis.html", lambda: friends.pyldavis_page(result), "pyldavis.html", icon=":material/download:", width="stretch",
+        "pyldavis.html", runs.file_of(result, "pyldavis"), "pyldavis.html", icon=":material/download:", width="stretch",
         disabled=missing is not None, help=missing or "The concepts in pyLDAvis, as one page that loads nothing from the web.",
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ import fact_core.algorithms.cnpcf
 import fact_core.algorithms.spectral
 import fact_core.constraints
 import fact_core.figures.static
+import fact_core.friends
 import fact_core.graph
 import fact_core.kernel
 import fact_core.projection
@@ -55,6 +56,7 @@ HEAVY: list[tuple[Any, str]] = [
     (sklearn.cluster.KMeans, "fit"),
     (sklearn.metrics, "silhouette_score"),
     (fact_core.figures.static, "_page"),
+    (fact_core.friends, "to_pyldavis"),
 ]
 SMALL = {"corpus": "three-topics", "restarts": "2", "lccf.max_iter": "20"}
 
@@ -215,6 +217,7 @@ for name, kind in KINDS.items():
 made = figures.of_runs("coordinates", tasks[:1], results[:1], affinity=True)
 report.add(made.source, made.drawn, made.caption)
 figures._saved(made, "points")
+assert runs.file_of(results[0], "pyldavis")().startswith(b"<!doctype html>")
 st.text(f"{len(archive([entry.final for entry in report.items()[-2:]], draw=runs.printer()))} bytes")
 """
 

@@ -219,6 +219,12 @@ def printer() -> Callable[[go.Figure, str, Style], bytes]:
     return lambda figure, suffix, style: there.do(Print(figure, suffix, style))
 
 
+def file_of(result: fc.Result, what: str) -> Callable[[], bytes]:
+    """What makes a file that is a look at a result, when somebody wants it."""
+    there = crew()
+    return lambda: there.do(Look(result, what, {}))[0].tobytes()
+
+
 def completed(result: fc.Result) -> fc.Result:
     """A result with all a page looks at, by a worker where it is not there."""
     return result if complete(result) else obtain_or_stop("complete", [Complete(result)])[0]
