@@ -22,8 +22,9 @@ from .kernel import Kernel, KernelMatrix, Weighting
 from .presets import resolve
 from .problem import Problem, problem_of
 from .result import Result
-from .study import Arrays, arrays_of, label_free
+from .study import LABEL_FREE, Arrays, Run, arrays_of, label_free
 
+TOLD = ("warnings", "scores", "label_free")  # in words and numbers
 SEEN = ("embedding", "basis")  # computed from the factors and the problem, and looked at by most pages
 
 
@@ -77,7 +78,7 @@ class Later(Problem):
 
 def taken_apart(result: Result) -> tuple[dict[str, Any], Arrays]:
     """A result as plain data and arrays, with what costs time to compute from them."""
-    for name in (*SEEN, "warnings"):
+    for name in (*SEEN, "warnings", "scores"):
         getattr(result, name)
     result.__dict__["label_free"] = label_free(result)
     return parts_of(result)
@@ -94,14 +95,13 @@ def parts_of(result: Result) -> tuple[dict[str, Any], Arrays]:
     about: dict[str, Any] = {
         "k": result.n_clusters, "options": result.options, "stopped": str(result.stopped), "seconds": result.seconds, "same": same,
     }  # fmt: skip
-    if complete(result):
-        about["computed"] = {"warnings": list(result.warnings), "label_free": there["label_free"], "scores": result.scores}
+    about["computed"] = {name: there[name] for name in TOLD if name in there}
     return about, arrays
 
 
 def complete(result: Result) -> bool:
     """Whether all a page looks at is there, so that nothing has to be computed to show it."""
-    return all(name in result.__dict__ for name in (*SEEN, "warnings", "label_free"))
+    return all(name in result.__dict__ for name in (*SEEN, *TOLD))
 
 
 def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], about: Mapping[str, Any], arrays: Arrays) -> Result:
@@ -128,9 +128,18 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
         history=history, stopped=about["stopped"], seconds=about["seconds"],
     )  # fmt: skip
     result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()})
-    if "computed" in about:
-        result.__dict__.update(about["computed"], warnings=tuple(about["computed"]["warnings"]))
+    result.__dict__.update({name: tuple(said) if name == "warnings" else dict(said) for name, said in about.get("computed", {}).items()})
     return result
+
+
+def reopened(run: Run, corpus: Corpus, arrays: Arrays) -> Result:
+    """The result of a run that was kept: its arrays, and those of its scores that take a graph to compute."""
+    own = {p.name for p in find(run.key).parameters}
+    about = {
+        "k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own}, "stopped": run.stopped,
+        "seconds": run.scores["seconds"], "computed": {"label_free": {s: run.scores[s] for s in LABEL_FREE if s in run.scores}},
+    }  # fmt: skip
+    return put_together(corpus, run.method, run.options, about, arrays)
 
 
 def on(result: Result, corpus: Corpus) -> Result:
@@ -138,7 +147,7 @@ def on(result: Result, corpus: Corpus) -> Result:
     if result.corpus is corpus:
         return result
     again = replace(result, corpus=corpus)
-    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "warnings", "label_free", "scores") if name in result.__dict__})
+    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, *TOLD) if name in result.__dict__})
     return again
 
 

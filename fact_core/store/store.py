@@ -25,8 +25,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..algorithms.base import find
-from ..answers import put_together
+from ..answers import reopened
 from ..corpus import load_corpus
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
@@ -210,10 +209,7 @@ class Store:
             raise FactScopeError(f"That is not the corpus of this run: {run.corpus} has changed since, or is another one.")
         if (arrays := self.arrays(run.address)) is None:
             return None
-        own = {p.name for p in find(run.key).parameters}
-        about = {"k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own},
-                 "stopped": run.stopped, "seconds": run.scores["seconds"]}  # fmt: skip
-        return put_together(corpus, run.method, run.options, about, arrays)
+        return reopened(run, corpus, arrays)
 
     # Claims ---------------------------------------------------------------------------------------------------------------
 

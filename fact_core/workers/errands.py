@@ -183,7 +183,8 @@ class Look(OfResult):
 
     @property
     def key(self) -> str:
-        return _key(self.what, super().key, dict(self.with_))
+        way = len(self.result.history), float(self.result.objective[-1])  # a run that was stopped is another one
+        return _key(self.what, super().key, way, dict(self.with_))
 
     def check(self) -> None:
         if self.what == "umap":
