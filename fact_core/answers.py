@@ -7,7 +7,7 @@ concepts, the way there. The problem itself (graph, kernel) stays behind, and is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,8 +22,9 @@ from .kernel import Kernel, KernelMatrix, Weighting
 from .presets import resolve
 from .problem import Problem, problem_of
 from .result import Result
-from .study import Arrays, arrays_of, label_free
+from .study import LABEL_FREE, Arrays, Run, arrays_of, label_free
 
+TOLD = ("warnings", "scores", "label_free")  # in words and numbers
 SEEN = ("embedding", "basis")  # computed from the factors and the problem, and looked at by most pages
 
 
@@ -36,6 +37,7 @@ class Later(Problem):
     has_graph: bool
     known: Callable[[], Constraints | None]
     make: Callable[[], Problem]
+    asked: tuple[str, dict[str, Any]]  # the method and the settings it is the problem of
 
     def __init__(self, corpus: Corpus, k: int, options: Mapping[str, Any], **parts: Any):
         kinds = {"kernel": Kernel(options["kernel"]), "weighting": Weighting(options["weighting"])}
@@ -76,18 +78,30 @@ class Later(Problem):
 
 def taken_apart(result: Result) -> tuple[dict[str, Any], Arrays]:
     """A result as plain data and arrays, with what costs time to compute from them."""
-    arrays, same = arrays_of(result), {}
-    for name in SEEN:
-        values = getattr(result, name)
-        twin = next((f"factor {f}" for f, factor in result.factors.items() if factor is values), None)
+    for name in (*SEEN, "warnings", "scores"):
+        getattr(result, name)
+    result.__dict__["label_free"] = label_free(result)
+    return parts_of(result)
+
+
+def parts_of(result: Result) -> tuple[dict[str, Any], Arrays]:
+    """The same with as much of that as is there already."""
+    arrays, same, there = arrays_of(result), {}, result.__dict__
+    for name in (name for name in SEEN if name in there):
+        twin = next((f"factor {f}" for f, factor in result.factors.items() if factor is there[name]), None)
         if twin is None:
-            arrays[name] = values
+            arrays[name] = there[name]
         same[name] = twin or name
-    about = {
+    about: dict[str, Any] = {
         "k": result.n_clusters, "options": result.options, "stopped": str(result.stopped), "seconds": result.seconds, "same": same,
-        "computed": {"warnings": list(result.warnings), "label_free": label_free(result)},
     }  # fmt: skip
+    about["computed"] = {name: there[name] for name in TOLD if name in there}
     return about, arrays
+
+
+def complete(result: Result) -> bool:
+    """Whether all a page looks at is there, so that nothing has to be computed to show it."""
+    return all(name in result.__dict__ for name in (*SEEN, *TOLD))
 
 
 def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], about: Mapping[str, Any], arrays: Arrays) -> Result:
@@ -106,7 +120,7 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
     parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
     history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
     problem = Later(
-        corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make,
+        corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make, asked=(algorithm, dict(settings)),
         known=lambda: known_constraints(corpus, method, given, seed),
     )  # fmt: skip
     result = Result(
@@ -114,9 +128,18 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
         history=history, stopped=about["stopped"], seconds=about["seconds"],
     )  # fmt: skip
     result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()})
-    if "computed" in about:
-        result.__dict__.update(about["computed"], warnings=tuple(about["computed"]["warnings"]))
+    result.__dict__.update({name: tuple(said) if name == "warnings" else dict(said) for name, said in about.get("computed", {}).items()})
     return result
+
+
+def reopened(run: Run, corpus: Corpus, arrays: Arrays) -> Result:
+    """The result of a run that was kept: its arrays, and those of its scores that take a graph to compute."""
+    own = {p.name for p in find(run.key).parameters}
+    about = {
+        "k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own}, "stopped": run.stopped,
+        "seconds": run.scores["seconds"], "computed": {"label_free": {s: run.scores[s] for s in LABEL_FREE if s in run.scores}},
+    }  # fmt: skip
+    return put_together(corpus, run.method, run.options, about, arrays)
 
 
 def on(result: Result, corpus: Corpus) -> Result:
@@ -124,11 +147,18 @@ def on(result: Result, corpus: Corpus) -> Result:
     if result.corpus is corpus:
         return result
     again = replace(result, corpus=corpus)
-    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "warnings", "label_free") if name in result.__dict__})
+    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, *TOLD) if name in result.__dict__})
     return again
 
 
-def weight(result: Result) -> int:
-    """Bytes of memory a result keeps."""
-    arrays = [*result.factors.values(), *(v for v in result.__dict__.values() if isinstance(v, np.ndarray))]
-    return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(result.history)
+def weight(value: Any) -> int:
+    """Bytes of memory a result keeps, or anything made of arrays."""
+    if isinstance(value, Result):
+        arrays = [*value.factors.values(), *(v for v in value.__dict__.values() if isinstance(v, np.ndarray))]
+        return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(value.history)
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if is_dataclass(value):
+        return sum(weight(getattr(value, f.name)) for f in fields(value))
+    parts = value.values() if isinstance(value, dict) else value
+    return sum(map(weight, parts)) if isinstance(value, tuple | dict) else 0

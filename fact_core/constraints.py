@@ -114,6 +114,11 @@ class Constraints:
         Z.eliminate_zeros()
         return Z
 
+    def among(self, documents: np.ndarray) -> np.ndarray:
+        """Z of these documents alone: that of all may have as many entries as there are pairs."""
+        Y = self.Y[documents]
+        return np.asarray((Y @ sp.csr_array(self.M()) @ Y.T).todense())
+
     @cached_property
     def must_graph(self) -> sp.csr_array:
         """H: 1 for two different documents that must be together."""

@@ -115,3 +115,10 @@ def check(corpus: Corpus, algorithm: str, settings: Mapping[str, Any]) -> dict[s
 
 def check_umap(points: int) -> None:
     memory.ask(f"UMAP of {points} points", UMAP + 3000.0 * points, "principal components need next to none")
+
+
+def check_steps(corpus: Corpus, k: int, steps: int, methods: int) -> None:
+    """Room for every step of so many runs: their factors, coordinates and bases."""
+    n, m = corpus.counts.shape
+    needed = 8.0 * (steps + 1) * k * (3.0 * n + 3.0 * m) * methods
+    memory.ask(f"Keeping {steps} steps of {methods} run{'s' * (methods != 1)}", needed, "fewer steps, concepts or methods would fit")

@@ -12,7 +12,7 @@ from . import metrics
 from .algorithms.base import Algorithm, Factors
 from .assign import Assign, nearest_clusters
 from .concepts import top_terms
-from .corpus.model import Corpus
+from .corpus.model import Corpus, Matrix
 from .graph import GraphWeights
 from .kernel import Kernel, Weighting
 from .newcomers import newcomers, weighted_rows
@@ -106,8 +106,11 @@ class Result:
 
     def place(self, new: Any) -> Placed:
         """Coordinates and clusters of documents that were not there: texts, counts over the corpus' terms, or another corpus."""
+        return self.place_rows(weighted_rows(self.corpus, new))
+
+    def place_rows(self, rows: Matrix) -> Placed:
+        """The same for rows over the corpus' terms that are weighted as the corpus is."""
         corpus, options = self.corpus, self.options
-        rows = weighted_rows(corpus, new)
         weights = self.algorithm.graph if options["graph"] in (None, "given") else GraphWeights(options["graph"])
         fresh = newcomers(
             corpus, self.problem, rows, kernel=Kernel(options["kernel"]), weighting=Weighting(options["weighting"]),

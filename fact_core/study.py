@@ -264,6 +264,9 @@ def arrays_of(result: Result) -> Arrays:
     )
 
 
+LABEL_FREE = ("silhouette", "cut", "coherence")
+
+
 def label_free(result: Result) -> dict[str, float]:
     """Scores that need no classes: silhouette in the coordinates, cut of the graph, and coherence of the concepts where terms are words."""
     if "label_free" in result.__dict__:  # it came with them from where it was computed

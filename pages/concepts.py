@@ -10,7 +10,7 @@ import fact_core as fc
 from fact_core import friends
 from fact_core.concepts import borderline, likeness, representative
 from fact_core.tabular import TABLES, concepts_csv
-from ui import figures, links
+from ui import figures, links, runs
 from ui.documents import document_card, document_table, found
 from ui.downloads import download
 from ui.names import given_name, long_names, rename, short_names
@@ -50,7 +50,7 @@ with elsewhere.popover("Take it elsewhere", icon=":material/output:"):
         download(file, partial(written, result), file, icon=":material/download:", width="stretch")
     missing = friends.pyldavis_refusal(result)
     download(
-        "pyldavis.html", lambda: friends.pyldavis_page(result), "pyldavis.html", icon=":material/download:", width="stretch",
+        "pyldavis.html", runs.file_of(result, "pyldavis"), "pyldavis.html", icon=":material/download:", width="stretch",
         disabled=missing is not None, help=missing or "The concepts in pyLDAvis, as one page that loads nothing from the web.",
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ with right:
             if known.nnz == 0:
                 st.warning("None of its words is a term of this corpus, so it falls nowhere.")
             else:
-                placed = result.place(text)
+                placed = runs.place(result, text)
                 st.success(f"It falls to concept {plain(names[placed.labels[0]])}.")
                 weights = placed.embedding[0]
                 table = pd.DataFrame({"concept": names, "weight": weights / max(np.abs(weights).max(), 1e-300)}).sort_values(

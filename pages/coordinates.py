@@ -4,8 +4,7 @@ import streamlit as st
 
 from fact_core.algorithms import algorithms
 from fact_core.presets import PRESETS
-from fact_core.projection import Projection, stratified
-from fact_core.report.kinds import groups_of, placed
+from fact_core.projection import Projection
 from ui import figures, links, runs
 from ui.corpus import corpus_in_sidebar
 from ui.documents import document_card
@@ -67,11 +66,6 @@ scored = [f"{t}, accuracy {r.scores['accuracy']:.3f}" if r.scores else t for t, 
 seen: dict = {"projection": view.value, "dimensions": dimensions, "colour": by, "concept": concept + 1, "titles": scored}
 seen |= {"names": long_names(results[0])} if len(results) == 1 else {}
 seen |= {"concepts": [c + 1 for c in chosen]} if view is Projection.CONCEPTS else {}
-if view is Projection.UMAP:
-    rows = stratified(groups_of(corpus, results))
-    with st.spinner("UMAP takes some seconds, most of them at its first use …"):
-        for result in results:
-            placed(result, rows, view, dimensions, lambda embedding, _, dimensions: runs.crew().umap(embedding, dimensions))
 clicked = figures.show_points(figures.of_runs("coordinates", tasks, results, titles, **seen), "figure-points")
 st.caption("Drag to turn all panels together, scroll to zoom, click a point to read the document.")
 if clicked is not None and clicked < len(corpus):

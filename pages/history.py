@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 import fact_core as fc
-from fact_core.jobs import Job, State, jobs
+from fact_core.jobs import Job, jobs
 from fact_core.presets import resolve
 from fact_core.tabular import frame_csv
 from ui.downloads import download
-from ui.jobs import open_study
+from ui.jobs import attempt, open_study, say_refusal
 from ui.kept import open_in_explore, store
 from ui.session import owner
 from ui.words import plain, sorry
@@ -77,6 +77,7 @@ def exported(addresses: list[str], owner: str) -> bytes:
 
 @st.fragment(run_every=3.0)
 def studies() -> None:
+    say_refusal()
     mine = jobs(owner())
     if not mine:
         st.caption("No studies yet: start one on the Sensitivity or the Paper tables page.")
@@ -90,9 +91,8 @@ def studies() -> None:
             words.caption(", ".join(filter(None, [at.state.value, done, f"asked for {day}", plain(at.error)])))
             if opened.button("Open", key=f"open {job.id}", width="stretch", type="primary"):
                 open_study(job)
-            stop.button("Stop", key=f"stop {job.id}", on_click=job.stop, disabled=at.over, width="stretch")
-            resumable = at.state in (State.STOPPED, State.INTERRUPTED)
-            go_on.button("Go on", key=f"go on {job.id}", on_click=job.resume, disabled=not resumable, width="stretch")
+            stop.button("Stop", key=f"stop {job.id}", on_click=attempt, args=(job.stop,), disabled=at.over, width="stretch")
+            go_on.button("Go on", key=f"go on {job.id}", on_click=attempt, args=(job.resume,), disabled=not at.resumable, width="stretch")
             download("Rows", partial(rows_csv, job), "rows.csv", place=rows, key=f"rows {job.id}", width="stretch")
             delete.button("Forget", key=f"forget {job.id}", on_click=job.delete, width="stretch", help="Finished runs stay in the store.")
 

@@ -3,9 +3,9 @@
 import streamlit as st
 
 import fact_core as fc
-from fact_core.figures.static import FONTS, WIDTHS, Style, render
+from fact_core.figures.static import FONTS, WIDTHS, Style
 from fact_core.report.archive import archive
-from ui import report
+from ui import report, runs
 from ui.downloads import download
 from ui.words import sorry
 
@@ -37,7 +37,7 @@ with st.sidebar:
 
 @st.cache_data(show_spinner=False, max_entries=60)
 def preview(number: int, style: Style, _figure: object) -> bytes:
-    return render(_figure, "png", Style(**{**style.as_json(), "dpi": PREVIEW}))
+    return runs.printer()(_figure, "png", Style(**{**style.as_json(), "dpi": PREVIEW}))
 
 
 counts = {"Figure": 0, "Table": 0}
@@ -63,8 +63,9 @@ for place, entry in enumerate(entries):
                 st.button("Down", icon=":material/arrow_downward:", key=key("down"), disabled=last, on_click=report.move, args=(entry, 1))
                 st.button("Remove", icon=":material/delete:", key=key("away"), on_click=report.remove, args=(entry,))
 title = st.text_input("Title of the report", "FactScope report", key="report.title") if entries else ""
+draw = runs.printer()
 download(
-    "Export ZIP", lambda: archive([entry.final for entry in entries], style, title), "report.zip", place=export, type="primary",
+    "Export ZIP", lambda: archive([entry.final for entry in entries], style, title, draw=draw), "report.zip", place=export, type="primary",
     icon=":material/folder_zip:", width="stretch", disabled=not entries,
     help="Figures as PDF, SVG, PNG and CSV, tables.tex, report.html, settings.json, and reproduce.sh, which makes them again.",
 )  # fmt: skip

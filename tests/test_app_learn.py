@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from test_app import patient  # noqa: F401 (pages wait for their runs)
 
 import fact_core as fc
 from fact_core.algorithms import algorithms

@@ -165,6 +165,51 @@ def test_a_full_disk_ends_a_study_with_a_sentence_and_room_lets_it_go_on(tmp_pat
         assert started == 60 - len(set(kept["run"]))  # what was finished was not computed again
 
 
+def test_history_lets_a_study_go_on_that_a_full_disk_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from streamlit.testing.v1 import AppTest
+
+    import ui.kept
+    import ui.runs
+
+    monkeypatch.setattr(ui.runs, "PATIENCE", 100.0)
+    ui.kept.store.clear()  # type: ignore[attr-defined]
+    try:
+        with small_disk(tmp_path / "home", "400k") as change:
+            app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+            for key, value in {"corpus": "gaussians", "sweep.methods": "LCCF", "sweep.x.lam": "1, 10, 100", "sweep.seeds": "15"}.items():
+                app.query_params[key] = value
+            app.run()
+            app.switch_page("pages/sensitivity.py").run()
+            next(b for b in app.button if b.label == "Run").click()
+            app.run()
+            (job,) = jobs()
+            at = over(job)
+            assert (at.state, "the disk is full" in at.error) == (State.FAILED, True)
+            app.run()
+            assert "the disk is full" in app.error[0].value
+            assert not next(b for b in app.button if b.label == "Go on").disabled  # on the study's own page as well
+
+            def go_on() -> Any:
+                app.switch_page("pages/history.py").run()
+                button = next(b for b in app.button if b.label == "Go on")
+                assert not button.disabled
+                button.click()
+                app.run()
+                assert not app.exception, app.exception
+                return over(job)
+
+            assert go_on().state in (State.FAILED, State.INTERRUPTED)  # there is no room yet
+            kept = set(job.rows()["run"])
+            change("size=40m")
+            at = go_on()
+            assert (at.state, at.done) == (State.FINISHED, 45)
+            assert kept <= set(job.rows()["run"])
+            app.run()
+            assert next(b for b in app.button if b.label == "Go on").disabled
+    finally:
+        ui.kept.store.clear()  # type: ignore[attr-defined]
+
+
 def test_a_read_only_store_is_a_sentence_and_pages_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from streamlit.testing.v1 import AppTest
 

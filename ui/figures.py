@@ -25,7 +25,7 @@ from fact_core.study import Method, Study
 from . import points, report
 from .corpus import Origin, origin_of
 from .downloads import download
-from .runs import Task
+from .runs import Task, look, printer
 from .words import plain
 
 KINDS = {"pdf": "PDF", "svg": "SVG", "png": "PNG", "html": "HTML", "csv": "CSV"}
@@ -61,7 +61,9 @@ def of_runs(name: str, tasks: Sequence[Task | None], results: Sequence[fc.Result
         source = Source(name, Study(corpus.name, tuple(Method(r.algorithm.key) for r in results)), _chosen(view))
         names = [r.algorithm.title for r in results]
         return Made(
-            source, Material(corpus=corpus, results=results, names=names), why_not="This is somebody else's run: make your own first."
+            source,
+            Material(corpus=corpus, results=results, names=names, look=look),
+            why_not="This is somebody else's run: make your own first.",
         )
     origin = origin_of(asked[0].corpus)
     bare = [(t.method, {n: v for n, v in t.settings.items() if n != "seed" and v is not None}) for t in asked]
@@ -72,7 +74,9 @@ def of_runs(name: str, tasks: Sequence[Task | None], results: Sequence[fc.Result
     cells = study.cells()
     order = [place[_said((c.method, {n: v for n, v in c.options.items() if n != "seed"})), c.seed] for c in cells]
     source = Source(name, study, _chosen(view), tuple(labels[i] for i in order) if labels else (), fingerprint=asked[0].corpus.fingerprint)
-    material = Material(corpus=asked[0].corpus, results=[results[i] for i in order], names=names_of(source, cells), study=study)
+    material = Material(
+        corpus=asked[0].corpus, results=[results[i] for i in order], names=names_of(source, cells), study=study, look=look
+    )  # fmt: skip
     half = "Its run was stopped half-way, so nobody could make it again: let it finish first."
     return Made(source, material, origin.whole if origin.upload else None, half if any(r.stopped == "cancelled" for r in results) else None)
 
@@ -154,7 +158,7 @@ def _saved(made: Made, key: str) -> None:
     style, name = report.style(), made.source.kind
     with st.container(horizontal=True, gap="small"):
         for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
-            data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
+            data = partial(as_file, made.drawn, suffix, style, caption=made.caption, draw=printer())
             download(words, data, f"{name}.{suffix}", key=f"{key}.{suffix}")
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,

@@ -131,23 +131,38 @@ def open_selection(job: Job) -> None:
     st.switch_page("pages/choose.py")
 
 
+def attempt(do: Callable[[], object]) -> None:
+    """What a button does, such as stopping a job; a refusal is said when the page is drawn."""
+    try:
+        do()
+    except fc.FactScopeError as error:
+        st.session_state["study refused"] = str(error)
+
+
+def say_refusal() -> None:
+    if (why := st.session_state.pop("study refused", None)) is not None:
+        sorry(why)
+
+
 def _bar(job: Job, at: Status) -> None:
     """Where it is, and what can be done about it."""
+    say_refusal()
     if not at.over:
         left = f", {duration(at.left)} left" if at.left is not None else ""
         inside = "; ".join(f"{r['label']}: step {r['done']} of {r['total']}" for r in at.running[:2] if r["total"])
         bar, button = st.columns([6, 1], vertical_alignment="center")
         bar.progress(at.share, f"{at.done:,} of {at.cells:,} runs{left}" if at.cells else "Getting ready …")
-        button.button("Stop", icon=":material/stop:", on_click=job.stop, width="stretch", key=f"stop {job.id}")
+        button.button("Stop", icon=":material/stop:", on_click=attempt, args=(job.stop,), width="stretch", key=f"stop {job.id}")
         st.caption(plain(inside) or " ")
-    elif at.state in (State.STOPPED, State.INTERRUPTED):
+    elif at.resumable:
         words, button = st.columns([6, 1], vertical_alignment="center")
+        button.button("Go on", icon=":material/play_arrow:", on_click=attempt, args=(job.resume,), width="stretch", key=f"resume {job.id}")
+        if at.state is State.FAILED:
+            with words:
+                sorry(at.error or "This study could not be run.")
+            return
         why = "Stopped" if at.state is State.STOPPED else "Interrupted"
         words.info(f"{why} after {at.done:,} of {at.cells:,} runs; those are kept.", icon=":material/pause:")
-        button.button("Go on", icon=":material/play_arrow:", on_click=job.resume, width="stretch", key=f"resume {job.id}")
-    elif at.state is State.FAILED:
-        sorry(at.error or "This study could not be run.")
-        return
     for label, sentence in list(at.failures.items())[:3]:
         st.warning(plain(f"{label}: {sentence}"))
     if len(at.failures) > 3:

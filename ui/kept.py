@@ -31,12 +31,12 @@ def store() -> Store:
 
 
 def recalled(task: Task) -> fc.Result | None:
-    """A run computed before, whoever asked for it; None where the store has nothing or cannot be read."""
+    """A run computed before, whoever asked for it, as far as it was kept; None where the store has nothing or cannot be read."""
     origin = origin_of(task.corpus)
     try:
         where = address(origin.whole.fingerprint, origin.select, task.method, task.settings)
         found = store().get([where]).get(where)
-        return store().reopen(where, task.corpus) if found is not None and found.arrays else None
+        return store().recall(found.run, task.corpus) if found is not None else None
     except fc.FactScopeError:
         return None
 
@@ -95,8 +95,8 @@ def open_in_explore(address: str) -> None:
     settings = {name: value for name, value in run.options.items() if value is not None} | {"n_clusters": run.clusters}
     preset = resolve(run.method)
     task = Task(corpus, preset.name if preset.options else preset.key, settings)
-    if found.arrays:
-        remember(task, store().reopen(address, corpus))
+    if (there := store().recall(run, corpus)) is not None:
+        remember(task, there)
     links.put("method", task.method)
     for name, value in (run.parameters | settings).items():
         if name in preset.options:

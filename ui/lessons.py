@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,18 +23,16 @@ from fact_core.lessons import (
     Lesson,
     Scene,
     Slip,
-    Track,
     card,
     kinds_for,
-    numbers,
-    record,
-    scene,
     small,
 )
-from fact_core.lessons.cards import Letter
-from fact_core.lessons.scene import check, links_scene
+from fact_core.lessons.cards import Letter, rules_of
+from fact_core.lessons.parcel import entitled
+from fact_core.lessons.scene import check
+from fact_core.workers import Edges, Errand, Follow, Play
 
-from . import controls, links
+from . import controls, links, runs
 from .corpus import UPLOADED, corpus_in_sidebar, part, uploads, whole_corpus
 from .player import player
 from .words import plain, sorry
@@ -98,43 +95,13 @@ def lesson_scene(lesson: Lesson, chosen: dict[str, Any]) -> Scene | str:
         if lesson.figure is Kind.LINKS:
             settings = {p.name: p.default for p in algorithms()["rcf"].parameters} | {"seed": 0} | lesson.settings("rcf", chosen)
             wanted = {name: settings[name] for name in ("share", "alpha", "p", "lam", "seed")}
-            return _links(corpus, _seen_by(corpus), json.dumps(wanted, sort_keys=True))
-        runs = [(method, lesson.settings(method, chosen)) for method in lesson.methods]
-        return played(corpus, runs, lesson.figure)
+            asked = [("rcf", wanted)]
+        else:
+            asked = [(method, lesson.settings(method, chosen)) for method in lesson.methods]
+        found = runs.obtain("learn", [Play(corpus, asked, lesson.figure)])
+        return entitled(found[0], corpus) if found else runs.STOPPED
     except FactScopeError as error:
         return lesson.wrong(at, str(error))
-
-
-def _seen_by(corpus: Corpus) -> str:
-    """What tells the figures of two corpora apart: scenes show titles, and two people's uploads of the same numbers have their own."""
-    return hashlib.sha256("\0".join([corpus.fingerprint, corpus.name, *map(str, corpus.titles)]).encode(errors="surrogatepass")).hexdigest()
-
-
-@st.cache_resource(show_spinner="Running …", max_entries=20)
-def _links(_corpus: Corpus, seen: str, settings: str) -> Scene:
-    return links_scene(_corpus, **json.loads(settings))
-
-
-Run = tuple[str, dict[str, Any]]  # a method, and keywords of `record`
-
-
-def played(corpus: Corpus, runs: Sequence[Run], kind: Kind) -> Scene:
-    """The frames of these runs; a figure that was made is not made again, and a run that was taken is not taken again."""
-    return _played(corpus, _seen_by(corpus), tuple((method, json.dumps(settings, sort_keys=True)) for method, settings in runs), kind.value)
-
-
-@st.cache_resource(show_spinner="Running …", max_entries=30)
-def _played(_corpus: Corpus, seen: str, runs: tuple[tuple[str, str], ...], kind: str) -> Scene:
-    return scene([_recorded(_corpus, seen, method, settings) for method, settings in runs], Kind(kind))
-
-
-def recorded(corpus: Corpus, run: Run) -> Track:
-    return _recorded(corpus, _seen_by(corpus), run[0], json.dumps(run[1], sort_keys=True))
-
-
-@st.cache_resource(show_spinner=False, max_entries=9)  # all iterates of a run: tens of megabytes where there are many terms
-def _recorded(_corpus: Corpus, seen: str, method: str, settings: str) -> Track:
-    return record(_corpus, method, **json.loads(settings))
 
 
 def _chosen(lesson: Lesson) -> dict[str, Any]:
@@ -197,26 +164,25 @@ def step_through(large: bool) -> None:
             f"A part of {plain(whole.name)}, drawn class by class: {len(corpus):,} of {len(whole):,} documents ({SMALL} at the most)."
         )
     kinds = kinds_for(corpus, k)
-    show, follow, row = st.columns([4, 3, 2])
+    show, follow, document = st.columns([4, 3, 2])
     with show:
         view = links.choice("Show", {kind.value: VIEWS[kind] for kind in kinds}, kinds[0].value, "learn.view")
     moving = [key for key in methods if algorithms()[key].blocks]
     with follow:
         names = {"": "no document"} | {key: able[key] for key in moving}
         followed = links.choice("Follow the numbers of", names, next(iter(moving), ""), "learn.follow")
-    with row:
+    with document:
         at = links.number("Document, from 0", 0, len(corpus) - 1, 0, "learn.row", disabled=not followed) or 0
-    try:
-        runs = {key: (key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods}
-        shown = played(corpus, list(runs.values()), Kind(view))
-    except FactScopeError as error:
-        sorry(error)
-        return
-    detail = numbers(recorded(corpus, runs[followed]), min(at, len(corpus) - 1)) if followed else None
-    if followed and (rules := card(algorithms()[followed], corpus, k).rules):
+    asked = {key: (key, chosen[key] | {"n_clusters": k, "steps": steps, "seed": seed}) for key in methods}
+    row, detail = min(at, len(corpus) - 1), None
+    errands: list[Errand] = [Play(corpus, list(asked.values()), Kind(view))]
+    shown, *details = runs.obtain_or_stop("learn", errands + ([Follow(corpus, asked[followed], row)] if followed else []))
+    if details and details[0]:
+        detail = replace(details[0], row=str(corpus.titles[row]))
+    if followed and (rules := rules_of(algorithms()[followed])):
         st.latex(r",\qquad ".join(rules[:2]))
     follow_it = partial(links.put, "learn.row")
-    player(shown, "step through", height=560 if large else 520, large=large, shown=detail, clicked=follow_it)
+    player(entitled(shown, corpus), "step through", height=560 if large else 520, large=large, shown=detail, clicked=follow_it)
     st.caption(shown.legend + " Click a document to follow its numbers. Space plays and pauses, the arrow keys step.")
 
 
@@ -225,7 +191,11 @@ def step_through(large: bool) -> None:
 
 def show_card(method: type[Algorithm], corpus: Corpus, k: int) -> None:
     """All a method declares, with the numbers of this corpus."""
-    found: Card = card(method, corpus, k)
+    try:
+        found: Card = card(method, corpus, k, _edges)
+    except FactScopeError as error:
+        sorry(error)
+        return
     st.subheader(found.title, anchor=False)
     st.markdown(f"{found.about} *{method.paper}.*")
     left, right = st.columns([11, 10], gap="medium")
@@ -259,6 +229,10 @@ def show_card(method: type[Algorithm], corpus: Corpus, k: int) -> None:
     st.markdown(f"**Citation.** {found.citation}")
     with st.expander("As its file says it"):
         st.code(found.source, language=None, wrap_lines=True)
+
+
+def _edges(corpus: Corpus, method: type[Algorithm]) -> int:
+    return runs.obtain_or_stop("card", [Edges(corpus, method.key)])[0]
 
 
 def _letter(letter: Letter) -> str:
@@ -295,7 +269,7 @@ def cost_table(corpus: Corpus, k: int) -> None:
     """LCCF table 2 with the numbers of this corpus, and the work of this program beside it."""
     rows = []
     for method in algorithms().values():
-        found = card(method, corpus, k)
+        found = card(method, corpus, k, _edges)
         if found.costs:
             row: dict[str, Any] = {"method": found.title}
             row |= {

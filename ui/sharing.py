@@ -13,7 +13,7 @@ from fact_core.study import describe
 
 from . import names
 from .corpus import origin_of
-from .runs import Task
+from .runs import Task, completed
 from .session import owner
 from .words import plain, sorry
 
@@ -40,6 +40,7 @@ def shared_run() -> fc.Result | None:
     for concept, name in it.names.items():
         if not names.given_name(result, int(concept)):
             names.rename(result, int(concept), name)
+    result = completed(result)
     st.info("Somebody shares this run with you, to look at. What you choose elsewhere is your own.", icon=":material/visibility:")
     return result
 

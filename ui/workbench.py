@@ -52,5 +52,5 @@ def workbench() -> Shown:
     if (why := kept.trouble()) is not None:
         st.warning(plain(why))
     earlier: runs.Task | None = state.get("asked before")
-    previous = runs.remembered(earlier) if earlier is not None else None
+    previous = (runs.remembered(earlier) or kept.recalled(earlier)) if earlier is not None else None
     return Shown(asked, result, previous, asked.key != task.key)

@@ -70,6 +70,11 @@ class Status:
         return min(1.0, (self.done + len(self.failures) + inside) / self.cells) if self.cells else 0.0
 
     @property
+    def resumable(self) -> bool:
+        """Whether there is a reason to let it go on: what it was stopped by may be gone, such as a full disk."""
+        return self.state in (State.STOPPED, State.INTERRUPTED, State.FAILED)
+
+    @property
     def over(self) -> bool:
         return self.state not in (State.STARTING, State.RUNNING)
 

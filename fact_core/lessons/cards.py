@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from ..corpus.model import Corpus
 from ..parameters import Param
 from ..problem import graph_of
 from .slips import Slip, slips_of
+
+Edges = Callable[[Corpus, type[Algorithm]], int]
 
 # The letters all methods share; a method's own come before them.
 LETTERS: dict[str, tuple[str, str]] = {
@@ -69,11 +72,25 @@ class Card:
     slips: tuple[Slip, ...]
 
 
-def card(method: type[Algorithm], corpus: Corpus, k: int) -> Card:
+def edges_of(corpus: Corpus, method: type[Algorithm]) -> int:
+    """Entries of the method's default graph."""
+    return int(graph_of(corpus, neighbours(method, corpus), method.graph).nnz)
+
+
+def neighbours(method: type[Algorithm], corpus: Corpus) -> int:
+    return min(next(q.default for q in method.parameters if q.name == "p"), len(corpus) - 1)
+
+
+def rules_of(method: type[Algorithm]) -> tuple[str, ...]:
+    return _declared_with_formula(method, "rules") or ()
+
+
+def card(method: type[Algorithm], corpus: Corpus, k: int, edges: Edges = edges_of) -> Card:
+    """All a method declares, with the numbers of this corpus; `edges` is who counts those of its graph, which takes time."""
     source = inspect.cleandoc(sys.modules[method.__module__].__doc__ or method.__doc__ or "")
-    rules: tuple[str, ...] = _declared_with_formula(method, "rules") or ()
+    rules = rules_of(method)
     work: Work | None = _declared_with_formula(method, "work")
-    sizes = sizes_of(method, corpus, k)
+    sizes = sizes_of(method, corpus, k, edges)
     costs = []
     if work is not None:
         printed = (("additions", work.additions), ("multiplications", work.multiplications), ("divisions", work.divisions))
@@ -88,17 +105,16 @@ def card(method: type[Algorithm], corpus: Corpus, k: int) -> Card:
     )  # fmt: skip
 
 
-def sizes_of(method: type[Algorithm], corpus: Corpus, k: int) -> dict[str, int]:
+def sizes_of(method: type[Algorithm], corpus: Corpus, k: int, edges: Edges = edges_of) -> dict[str, int]:
     """The numbers a cost is made of; those of the method's default graph, where it has one."""
     m, n = len(corpus.terms), len(corpus)
     X = corpus.matrix
     z = int(X.nnz) if sp.issparse(X) else m * n  # dense products do not look for zeros
     sizes = {"m": m, "n": n, "k": k, "z": z, "q": 2 * z if sp.issparse(X) else min(2 * z, n * n)}
     if "p" in {p.name for p in method.parameters}:
-        p = min(next(q.default for q in method.parameters if q.name == "p"), n - 1)
-        sizes["p"] = p
+        sizes["p"] = neighbours(method, corpus)
         if Needs.GRAPH in method.needs:
-            sizes["e"] = int(graph_of(corpus, p, method.graph).nnz)
+            sizes["e"] = edges(corpus, method)
     return sizes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -87,6 +88,8 @@ def record(
     weighting: str | None = None,
     kernel: str | None = None,
     normalise: bool | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
     **parameters: Any,
 ) -> Track:
     """The run `fit(corpus, method, restarts=1, seed=seed, max_iter=steps, …)` with all its iterates.
@@ -114,9 +117,13 @@ def record(
 
     def keep(at: Progress) -> None:
         seen.append(at.iterate)
+        if progress is not None:
+            progress(at)
 
     starts, reading = np.random.SeedSequence(seed).spawn(2)  # as in `fit`
-    solution = solve(algorithm, problem, seed=starts, restarts=1, max_iter=min(steps, MOST_STEPS), init=first, progress=keep)
+    solution = solve(
+        algorithm, problem, seed=starts, restarts=1, max_iter=min(steps, MOST_STEPS), init=first, progress=keep, cancelled=cancelled
+    )
     labels = clusters(algorithm.embedding(problem, solution.factors), algorithm.assign, np.random.default_rng(reading))
     return Track(title, corpus, algorithm, problem, tuple(seen), labels)
 

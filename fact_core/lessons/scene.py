@@ -139,8 +139,11 @@ def scene(tracks: Sequence[Track], kind: Kind) -> Scene:
     return Scene(tuple(panels), np.arange(frames), legend=legend)
 
 
-def links_scene(corpus: Corpus, *, share: float, alpha: float, p: int, lam: float, seed: int, k: int | None = None) -> Scene:
-    """The constraints of a share of labels on their way over the heat graph, by S̄ and by the Laplacian that RCF prints."""
+def links_scene(corpus: Corpus, *, share: float, alpha: float, p: int, lam: float, seed: int, k: int | None = None, **watch: Any) -> Scene:
+    """The constraints of a share of labels on their way over the heat graph, by S̄ and by the Laplacian that RCF prints.
+
+    `watch` are the `progress` and `cancelled` of its runs.
+    """
     if corpus.labels is None:
         raise FactScopeError(f"{corpus.name} has no classes, so there is nothing to be told of it.")
     order = np.argsort(corpus.labels, kind="stable")
@@ -151,15 +154,15 @@ def links_scene(corpus: Corpus, *, share: float, alpha: float, p: int, lam: floa
     asked = ~(known[:, None] & known[None])  # pairs nothing was said of
     np.fill_diagonal(asked, False)
     settings: dict[str, Any] = {"n_clusters": k or len(corpus.label_names), "seed": seed, "lam": lam, "p": p}
-    told = record(corpus, "rcf", share=share, alpha=alpha, **settings)
-    untold = record(corpus, "lccf", **settings)
+    told = record(corpus, "rcf", share=share, alpha=alpha, **settings, **watch)
+    untold = record(corpus, "lccf", **settings, **watch)
     panels = []
     for printed, title in ((False, "By the graph S̄"), (True, "As printed: by the Laplacian I − S̄")):
         states = list(propagation(S, constraints, alpha, SPREADING, printed))
         right = np.array([float((np.sign(F) == together)[asked].mean()) for F in states])
         largest = np.array([float(np.abs(F[~np.eye(len(F), dtype=bool)]).max()) for F in states])
         picture = np.array([_shades(F[np.ix_(order, order)]) for F in states])
-        accuracy = told.final_accuracy if not printed else _with_graph(corpus, joined_graph(S, states[-1]), settings)
+        accuracy = told.final_accuracy if not printed else _with_graph(corpus, joined_graph(S, states[-1]), settings | watch)
         notes = (f"RCF on this graph: accuracy {accuracy:.3f}",)
         names = tuple(corpus.label_names[c] for c in corpus.labels[order])
         grid = Grid(picture, names, names, signed=True)
@@ -328,7 +331,7 @@ def _overlap(V: np.ndarray) -> np.ndarray:
 
 
 def _with_graph(corpus: Corpus, graph: np.ndarray, settings: dict[str, Any]) -> float:
-    more = {name: settings[name] for name in ("n_clusters", "seed", "lam")}
+    more = {name: value for name, value in settings.items() if name != "p"}
     return fit(corpus, "lccf", graph=graph, restarts=1, **more).scores["accuracy"]
 
 

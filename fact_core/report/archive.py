@@ -43,15 +43,17 @@ class Item:
         return self.drawn.figure is None
 
 
-def archive(items: Sequence[Item], style: Style | None = None, title: str = "FactScope report") -> bytes:
-    """The ZIP."""
+def archive(
+    items: Sequence[Item], style: Style | None = None, title: str = "FactScope report", *, draw: files.Draw = files.render
+) -> bytes:
+    """The ZIP; `draw` is who draws for print."""
     style = style or Style()
     packed = _uploads(items)
     named = [(f"{i:02d}-{item.source.kind}", _with_file(item)) for i, item in enumerate(items, start=1)]
     content: dict[str, bytes] = {}
     for name, item in named:
         for kind in ("csv",) if item.is_table else FORMATS:
-            content[f"{'tables' if item.is_table else 'figures'}/{name}.{kind}"] = files.as_file(item.drawn, kind, style)
+            content[f"{'tables' if item.is_table else 'figures'}/{name}.{kind}"] = files.as_file(item.drawn, kind, style, draw=draw)
     content["tables.tex"] = files.latex_document([_tex(item) for _, item in named if item.is_table] or ["No tables."]).encode()
     content["report.html"] = _page(named, title).encode()
     content["settings.json"] = (json.dumps(settings(named, style, title), indent=2, ensure_ascii=False) + "\n").encode()

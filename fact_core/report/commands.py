@@ -12,7 +12,7 @@ from typing import Any
 
 from ..commands import class_arguments, finished, plain, setting, writer
 from ..errors import FactScopeError, unknown
-from ..figures.static import WIDTHS, Style
+from ..figures.static import WIDTHS, Style, render
 from ..store import Store
 from ..store.files import put
 from ..study import Method, Study
@@ -73,8 +73,9 @@ def run_figure(options: argparse.Namespace) -> None:
     if (sentence := changed(source, made)) is not None:
         print(sentence, file=sys.stderr)
     words = caption(source, made)
+    draw = partial(render, engine=options.engine)
     for path in options.out:
-        data = as_file(drawn, path.suffix.lower().removeprefix("."), style, caption=words, engine=options.engine)
+        data = as_file(drawn, path.suffix.lower().removeprefix("."), style, caption=words, draw=draw)
         put(path, partial(_write, data=data))
     if options.json:
         numbers = json.loads(drawn.numbers.to_json(orient="records", double_precision=10))

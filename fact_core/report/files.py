@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -29,8 +29,11 @@ SIGNS = {
 }  # fmt: skip
 
 
-def as_file(drawn: Drawn, kind: str, style: Style | None = None, *, caption: str = "", engine: str = "matplotlib") -> bytes:
-    """The bytes of a file of this kind."""
+Draw = Callable[[go.Figure, str, Style], bytes]  # as `render` is
+
+
+def as_file(drawn: Drawn, kind: str, style: Style | None = None, *, caption: str = "", draw: Draw = render) -> bytes:
+    """The bytes of a file of this kind; `draw` is who draws for print."""
     if kind == "csv":
         return numbers_csv(drawn.numbers).encode()
     if kind == "html":
@@ -42,7 +45,7 @@ def as_file(drawn: Drawn, kind: str, style: Style | None = None, *, caption: str
         raise unknown("kind of file", kind, KINDS)
     if drawn.figure is None:
         raise FactScopeError(f"This is a table: it can be written as csv, tex or html, not as {kind}.")
-    return render(drawn.figure, kind, style, engine=engine)
+    return draw(drawn.figure, kind, style or Style())
 
 
 def figure_html(figure: go.Figure, name: str) -> str:

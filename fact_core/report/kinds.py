@@ -15,12 +15,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from .. import figures, metrics
-from ..constraints import propagate
 from ..corpus.model import Corpus
 from ..errors import FactScopeError, unknown
-from ..graph import GraphWeights
-from ..problem import graph_of
-from ..projection import Projection, ordered_affinity, projected, stratified
+from ..looks import Looking, look
+from ..projection import Projection, projected, stratified
 from ..result import Result
 from ..selection import CRITERIA, Evidence, correlations, judged
 from ..study import Study, axis
@@ -51,6 +49,7 @@ class Material:
     study: Study | None = None  # whose runs or rows they are
     evidence: Evidence | None = None  # of a selection study
     objectives: Mapping[str, np.ndarray] = field(default_factory=dict)  # of runs whose other arrays are not at hand
+    look: Looking = look  # who computes what takes time
 
     @property
     def result(self) -> Result:
@@ -290,7 +289,7 @@ def _coordinates(m: Material, view: View) -> Drawn:
     if view["affinity"]:
         if panels[0].places.shape[1] != 3:
             raise FactScopeError("The affinity stands beside coordinates in three dimensions.")
-        A, sizes = ordered_affinity(m.result.problem.K, groups)
+        A, sizes = m.look(m.result, "affinity", groups=groups)
         figure = figures.affinity_and_coordinates(A, _group_names(m, sizes), sizes[sizes > 0], panels, titles, rows)
     else:
         figure = figures.coordinates(panels, titles, rows, len(corpus))
@@ -305,12 +304,8 @@ def _projection(m: Material, view: View) -> Drawn:
 
 
 def _groups(m: Material) -> np.ndarray:
-    return groups_of(m.documents, m.results)
-
-
-def groups_of(corpus: Corpus, results: Sequence[Result]) -> np.ndarray:
     """Classes, or clusters where there are none: by these documents are drawn and ordered."""
-    return corpus.labels if corpus.labels is not None else results[-1].labels
+    return m.documents.labels if m.documents.labels is not None else m.results[-1].labels
 
 
 def _group_names(m: Material, sizes: np.ndarray) -> list[str]:
@@ -333,16 +328,13 @@ def _panels(m: Material, view: View, rows: np.ndarray) -> list[figures.Points]:
             dimensions = int(view["dimensions"])
             if dimensions not in (2, 3):
                 raise FactScopeError(f"Documents can be drawn in 2 or 3 dimensions, not in {dimensions}.")
-            where = placed(result, rows, how, dimensions)
+            if how is Projection.UMAP:
+                (where,) = m.look(result, "umap", rows=rows, dimensions=dimensions)
+            else:
+                where = projected(result.embedding[rows], how, dimensions)
             axes = tuple(f"{'component' if how is Projection.PCA else 'UMAP'} {d + 1}" for d in range(dimensions))
         panels.append(figures.Points(str(title), where, axes, colouring(result, rows, view)))
     return panels
-
-
-def placed(result: Result, rows: np.ndarray, how: Projection, dimensions: int, make: Callable[..., np.ndarray] = projected) -> np.ndarray:
-    """Documents in fewer dimensions, computed once for a result: UMAP takes seconds. `make` is who computes it."""
-    said = f"{how.value} of {len(rows)} documents in {dimensions} dimensions"
-    return result.problem.once(said, lambda: make(result.embedding[rows], how, dimensions))
 
 
 def _projection_named(name: str) -> Projection:
@@ -386,7 +378,7 @@ def _point_table(m: Material, panels: Sequence[figures.Points], rows: np.ndarray
 @_kind("affinity", "Affinity of the documents, ordered by class", Needs.RUN)
 def _affinity(m: Material, view: View) -> Drawn:
     groups = _groups(m)
-    A, sizes = ordered_affinity(m.result.problem.K, groups)
+    A, sizes = m.look(m.result, "affinity", groups=groups)
     names = _group_names(m, sizes)
     figure = figures.affinity(A, names, sizes[sizes > 0], len(groups))
     return Drawn(figure, _square_table(A, np.repeat(names, sizes[sizes > 0])))
@@ -410,12 +402,10 @@ def _links(m: Material, view: View) -> Drawn:
     sizes = np.bincount(groups[some], minlength=int(groups.max()) + 1)
     names = _group_names(m, sizes)
     if view["propagated"]:
-        known = result.algorithm.settings()
-        S = graph_of(corpus, known.get("p", 5), GraphWeights.HEAT)
-        Z, title = propagate(S, constraints, known.get("alpha", 0.5)).F(some, some), "After propagation"
+        (Z,), title = m.look(result, "links", some=some), "After propagation"
     else:
         Z, title = (
-            constraints.Z().tocsr()[some][:, some].toarray(),
+            constraints.among(some),
             f"Constraints as given, showing {len(some):,} of {len(corpus):,} documents",
         )
     return Drawn(figures.link_matrix(Z, names, sizes[sizes > 0], title), _square_table(Z, np.repeat(names, sizes[sizes > 0])))

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.base import find
-from ..answers import put_together
+from ..answers import reopened
 from ..errors import FactScopeError
 from ..result import Result
 from ..study import Run, arrays_of
@@ -68,13 +67,8 @@ def opened(folder: Path, token: str) -> tuple[Result, Share]:
         with np.load(folder / "shared" / f"{token}.npz", allow_pickle=False) as kept:
             arrays = dict(kept)
         corpus = corpus_of({n.removeprefix("corpus "): a for n, a in arrays.items() if n.startswith("corpus ")})
-        run, own = it.run, {p.name for p in find(it.run.key).parameters}
-        about: dict[str, Any] = {
-            "k": run.clusters, "options": {n: v for n, v in run.parameters.items() if n not in own}, "stopped": run.stopped,
-            "seconds": run.scores["seconds"],
-        }  # fmt: skip
         found = {n.removeprefix("result "): a for n, a in arrays.items() if n.startswith("result ")}
-        return put_together(corpus, run.method, run.options, about, found), it
+        return reopened(it.run, corpus, found), it
     except (*BROKEN, TypeError):
         raise FactScopeError(GONE) from None
 

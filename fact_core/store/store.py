@@ -25,8 +25,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..algorithms.base import find
-from ..answers import put_together
+from ..answers import reopened
 from ..corpus import load_corpus
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
@@ -198,17 +197,19 @@ class Store:
             corpus = load_corpus(run.source["corpus"], **run.source["reading"])
         if corpus.fingerprint == run.fingerprint:
             corpus = selected(corpus, run.select)
+        if (found := self.recall(run, corpus)) is not None:
+            return found
+        again = fit(corpus, run.method, **run.options)
+        self.keep(run, arrays_of(again))
+        return again
+
+    def recall(self, run: Run, corpus: Corpus) -> Result | None:
+        """The result of a kept run on the very corpus it was made of, as far as it was kept; None where its arrays are gone."""
         if corpus.fingerprint != run.chosen:
             raise FactScopeError(f"That is not the corpus of this run: {run.corpus} has changed since, or is another one.")
-        arrays = self.arrays(address)
-        if arrays is None:
-            again = fit(corpus, run.method, **run.options)
-            self.keep(run, arrays_of(again))
-            return again
-        own = {p.name for p in find(run.key).parameters}
-        about = {"k": run.clusters, "options": {name: value for name, value in run.parameters.items() if name not in own},
-                 "stopped": run.stopped, "seconds": run.scores["seconds"]}  # fmt: skip
-        return put_together(corpus, run.method, run.options, about, arrays)
+        if (arrays := self.arrays(run.address)) is None:
+            return None
+        return reopened(run, corpus, arrays)
 
     # Claims ---------------------------------------------------------------------------------------------------------------
 

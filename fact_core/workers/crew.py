@@ -19,18 +19,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import log
-from ..answers import put_together
 from ..corpus.model import Corpus
 from ..errors import FactScopeError
-from ..estimate import check, check_umap
 from ..limits import duration, limit
 from ..memory import budget
 from ..result import Result
 from ..store.corpora import arrays_of_corpus
-from .frames import Arrays, Message, receive, send
+from .errands import Errand, Fit, Stopped
+from .frames import CORPUS, Arrays, Message, receive, send
 from .worker import KEPT
 
 PATIENCE = 0.7  # seconds a stopped run gets to end by itself
@@ -38,10 +35,6 @@ ATTEMPTS = 2  # at a task whose worker dies
 LARGE = 1.5e9  # bytes above which a worker is replaced when it is done
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB", "BLIS")}
 Note = Callable[[dict[str, Any]], object]
-
-
-class Stopped(Exception):  # noqa: N818 (a person's wish, not an error)
-    """A task was stopped and left nothing."""
 
 
 class Lost(Exception):  # noqa: N818
@@ -100,75 +93,67 @@ class Process:
 
 
 class Crew:
-    """So many workers, started at once."""
+    """So many workers, started at once; `spare` are more of them, whom runs leave to what takes a moment only."""
 
-    def __init__(self, count: int | None = None):
+    def __init__(self, count: int | None = None, spare: int = 0):
         self.count = count or int(limit("workers")) or max(1, min(4, os.cpu_count() or 1))
-        self._idle = [Process() for _ in range(self.count)]
-        self._line: list[object] = []
+        self._idle = [Process() for _ in range(self.count + spare)]
+        self._lines: dict[bool, list[object]] = {True: [], False: []}  # of runs, and of what takes a moment
+        self._running = 0  # runs
         self._change = threading.Condition()
         self._numbers = iter(range(1, sys.maxsize))
         log.event("workers.started", count=self.count)
 
-    def fit(
-        self, corpus: Corpus, method: str, settings: Mapping[str, Any], *, note: Note = lambda said: None,
-        stopped: Callable[[], bool] = lambda: False, line: Callable[[int], object] = lambda before: None,
-    ) -> Result:  # fmt: skip
+    def fit(self, corpus: Corpus, method: str, settings: Mapping[str, Any], **watch: Any) -> Result:
         """`fit(corpus, method, **settings)` in a worker; a stopped run is the result so far, or :class:`Stopped` where there is none."""
-        check(corpus, method, settings)
-        about = {"do": "fit", "corpus": corpus.fingerprint, "method": method, "settings": dict(settings)}
-        message = self._do(about, {}, corpus, note, stopped, line)
-        return put_together(corpus, method, settings, *message)
+        return self.do(Fit(corpus, method, settings), **watch)
 
-    def umap(self, embedding: np.ndarray, dimensions: int, stopped: Callable[[], bool] = lambda: False) -> np.ndarray:
-        check_umap(len(embedding))
-        about = {"do": "umap", "dimensions": dimensions}
-        return self._do(about, {"embedding": embedding}, None, lambda said: None, stopped, lambda before: None)[1]["places"]
-
-    def _do(
-        self, about: dict[str, Any], arrays: Arrays, corpus: Corpus | None, note: Note, stopped: Callable[[], bool],
-        line: Callable[[int], object],
-    ) -> Message:  # fmt: skip
+    def do(
+        self, errand: Errand, *, note: Note = lambda said: None, stopped: Callable[[], bool] = lambda: False,
+        line: Callable[[int], object] = lambda before: None,
+    ) -> Any:  # fmt: skip
+        """What a worker finds: `note` is told how far it is, `line` how many come first, `stopped` asked whether it is still wanted."""
+        errand.check()
+        name, corpus = type(errand).__name__, _corpus(errand)
         for _ in range(ATTEMPTS):
-            worker = self._take(about.get("corpus", ""), stopped, line)
+            worker = self._take(corpus, errand.long, stopped, line)
             began = time.monotonic()
             try:
-                message = self._ask(worker, about, arrays, corpus, note, stopped)
+                message = self._ask(worker, errand, note, stopped)
             except Lost:
-                log.event("worker.lost", do=about["do"], seconds=time.monotonic() - began)
+                log.event("worker.lost", do=name, seconds=time.monotonic() - began)
                 worker.end()
                 continue
             except BaseException:  # it still has the task, which nobody wants any more
                 worker.end()
                 raise
             finally:
-                self._give_back(worker)
+                self._give_back(worker, errand.long)
             said = message[0]
-            log.event("run", do=about["do"], method=about.get("method"), end=said["say"], seconds=time.monotonic() - began,
+            log.event("run", do=name, method=getattr(errand, "method", None), end=said["say"], seconds=time.monotonic() - began,
                       memory=said["memory"])  # fmt: skip
             if said["say"] == "refused":
                 raise FactScopeError(said["sentence"])
             if said["say"] == "broke":
                 raise RuntimeError(said["error"])
-            return message
+            return errand.heard(*message)
         raise FactScopeError(
             f"The process computing this died {ATTEMPTS} times, perhaps for lack of memory; fewer documents or clusters would need less."
         )
 
-    def _ask(
-        self, worker: Process, about: dict[str, Any], arrays: Arrays, corpus: Corpus | None, note: Note, stopped: Callable[[], bool]
-    ) -> Message:
-        number, most = next(self._numbers), limit("seconds")
+    def _ask(self, worker: Process, errand: Errand, note: Note, stopped: Callable[[], bool]) -> Message:
+        number, most, key = next(self._numbers), limit("seconds"), _corpus(errand)
         environment = {name: value for name, value in os.environ.items() if name.startswith("FACTSCOPE_")}
         environment |= {"FACTSCOPE_MEMORY": f"{budget():.0f}"}
-        if corpus is not None:
-            key = about["corpus"]
-            arrays = arrays_of_corpus(corpus, texts=False) if key not in worker.corpora else {}
+        about, arrays = errand.said()
+        if errand.corpus is not None:
+            if key not in worker.corpora:
+                arrays = arrays | {CORPUS + name: values for name, values in arrays_of_corpus(errand.corpus, texts=False).items()}
             worker.corpora[key] = None
             worker.corpora.move_to_end(key)
             while len(worker.corpora) > KEPT:
                 worker.corpora.popitem(last=False)
-        worker.send(about | {"task": number, "environment": environment}, arrays)
+        worker.send(about | {"do": type(errand).__name__, "corpus": key, "task": number, "environment": environment}, arrays)
         began, told, at = time.monotonic(), 0.0, (0, 0)
         while True:
             message = worker.hear(0.05)
@@ -193,28 +178,30 @@ class Crew:
                     raise too_long(most, *at)
                 raise Stopped
 
-    def _take(self, corpus: str, stopped: Callable[[], bool], line: Callable[[int], object]) -> Process:
+    def _take(self, corpus: str, long: bool, stopped: Callable[[], bool], line: Callable[[int], object]) -> Process:
         """Wait in line for a worker, best one that has the corpus already."""
-        me = object()
+        me, mine = object(), self._lines[long]
         with self._change:
-            self._line.append(me)
+            mine.append(me)
             try:
-                while self._line[0] is not me or not self._idle:
+                while mine[0] is not me or not self._idle or (long and self._running >= self.count):
                     if stopped():
                         raise Stopped
-                    line(self._line.index(me) + 1)
+                    line(mine.index(me) + 1)
                     self._change.wait(0.1)
                 worker = next((w for w in self._idle if corpus in w.corpora and w.alive), None) or self._idle[-1]
                 worker = worker if worker.alive else self._replaced(worker)
                 self._idle.remove(worker)
+                self._running += long
                 line(0)
                 return worker
             finally:
-                self._line.remove(me)
+                mine.remove(me)
                 self._change.notify_all()
 
-    def _give_back(self, worker: Process) -> None:
+    def _give_back(self, worker: Process, long: bool) -> None:
         with self._change:
+            self._running -= long
             self._idle.append(worker)
             if not worker.alive or worker.memory > LARGE:
                 with contextlib.suppress(FactScopeError):  # the next who asks tries again
@@ -234,12 +221,16 @@ class Crew:
     @property
     def waiting(self) -> int:
         """Tasks in line."""
-        return len(self._line)
+        return sum(map(len, self._lines.values()))
 
     def close(self) -> None:
         with self._change:
             for worker in self._idle:
                 worker.end()
+
+
+def _corpus(errand: Errand) -> str:
+    return "" if errand.corpus is None else errand.corpus.fingerprint
 
 
 def too_long(most: float, done: int, total: int) -> FactScopeError:

@@ -11,6 +11,7 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray]
 Message = tuple[dict[str, Any], Arrays]
+CORPUS = "corpus "  # how the names of the arrays begin that a corpus is made of
 
 
 def send(pipe: BinaryIO, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None) -> None:

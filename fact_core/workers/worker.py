@@ -15,17 +15,16 @@ import numpy as np
 import psutil
 
 from .. import log
-from ..answers import taken_apart
 from ..corpus.model import Corpus, from_matrix
 from ..errors import FactScopeError
 from ..fit import fit
-from ..projection import Projection, projected
 from ..solve import Progress
 from ..store.corpora import corpus_of
-from .frames import Message, receive, send
+from .errands import ERRANDS, Desk
+from .frames import CORPUS, Message, receive, send
 
 KEPT = 2  # corpora, with the graphs and kernels made for them
-OFTEN = 0.1  # seconds between two messages of a fit
+OFTEN = 0.1  # seconds between two messages of a run
 
 
 class Worker:
@@ -52,7 +51,7 @@ class Worker:
             about, arrays = self.tasks.get()
             os.environ.update(about.get("environment", {}))
             try:
-                said, found = getattr(self, about["do"])(about, arrays)
+                said, found = self.done(about, arrays)
                 said["say"] = "done"
             except FactScopeError as error:
                 said, found = {"say": "refused", "sentence": str(error)}, {}
@@ -65,14 +64,15 @@ class Worker:
             self.unwanted.discard(about["task"])
             send(self.outbox, said, found)
 
-    def fit(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Message:
-        key = about["corpus"]
-        if arrays:
-            self.corpora[key] = corpus_of(arrays)
+    def done(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Message:
+        key, number, last = about["corpus"], about["task"], 0.0
+        sent = {name.removeprefix(CORPUS): arrays.pop(name) for name in list(arrays) if name.startswith(CORPUS)}
+        if sent:
+            self.corpora[key] = corpus_of(sent)
             while len(self.corpora) > KEPT:
                 self.corpora.popitem(last=False)
-        self.corpora.move_to_end(key)
-        number, last = about["task"], 0.0
+        if key:
+            self.corpora.move_to_end(key)
 
         def note(at: Progress) -> None:
             nonlocal last
@@ -80,11 +80,7 @@ class Worker:
                 send(self.outbox, {"say": "progress", "task": number, "at": [at.done, at.total, at.start], "curve": list(at.history)})
                 last = now
 
-        result = fit(self.corpora[key], about["method"], progress=note, cancelled=lambda: number in self.unwanted, **about["settings"])
-        return taken_apart(result)
-
-    def umap(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Message:
-        return {}, {"places": projected(arrays["embedding"], Projection.UMAP, about["dimensions"])}
+        return ERRANDS[about["do"]].done(Desk(self.corpora.get(key), about, arrays, note, lambda: number in self.unwanted))
 
 
 def main() -> None:
