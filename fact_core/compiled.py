@@ -94,3 +94,13 @@ def pair_products(indptr, indices, data, width, near, out, first, last):
                 out[i, j] = total
         for q in range(indptr[i], indptr[i + 1]):
             row[indices[q]] = 0
+
+
+@njit(nogil=True, cache=True)
+def places(indptr, data, out, first, last):
+    """The place of each number among those of its row, the largest first, for the rows first ≤ i < last of a CSR matrix."""
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        order = np.argsort(-data[begin:end], kind="mergesort")
+        for j in range(end - begin):
+            out[begin + order[j]] = j

@@ -63,7 +63,7 @@ def parts(shape: Shape, method: Algorithm, k: int, kernel: Kernel, weighting: We
     found = {"the matrix": matrix * (3 + weighted)}
     if Needs.GRAPH in method.needs:
         p = settings.get("p", 5)
-        found["the graph"] = (2 * matrix + 200.0 * n * (p + 4)) if shape.sparse else 4 * block + 100.0 * n * p
+        found["the graph"] = (3 * matrix + 200.0 * n * (p + 4)) if shape.sparse else 4 * block + 100.0 * n * p
     if kernel is not Kernel.LINEAR or shape.signed:
         found["the kernel"] = 8.0 * n * n * (4 if kernel is Kernel.LINEAR else 1 + weighted) + 2 * block
     elif not shape.sparse and n <= 2 * m and n <= FORMED:

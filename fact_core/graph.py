@@ -4,28 +4,31 @@ A document's neighbours are the p others of highest cosine (for `cosine` weights
 least Euclidean distance. Ties, which duplicate documents make, go to the document that comes first, so the graph
 depends neither on the block size nor on the number of threads.
 
-The search is exact unless that would take minutes: with very many documents it is approximate (nearest neighbour descent on a few leading
-directions of the data, candidates compared exactly), and the share of true neighbours found, estimated on a sample, stays with the graph.
+The search is exact unless that would take minutes. With very many documents some candidates are compared exactly, and the share of true
+neighbours found, estimated on a sample, stays with the graph. In text the heaviest terms of a document propose its candidates: that is
+some ten times as fast as nearest neighbour descent and as good (98 % of the neighbours in 20 Newsgroups at 4 % of the work). Where
+distances count, or nothing is zero, descent proposes them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
 from .corpus.model import Matrix, unit_rows
 from .errors import FactScopeError
-from .products import times
 from .threads import split, threads
 
 DIGITS = 12  # similarities equal to so many digits are ties: rounding differs between blocks, documents do not
 BLOCK = 2**24  # numbers held at once by the blockwise search (128 MB)
-EXACT = 5e10  # multiplications of an exact search: half a minute on two cores
-DIRECTIONS = 64  # of the data, in which neighbours are searched for approximately
-CANDIDATES = 30  # nearest there, compared exactly: with fewer a quarter of the neighbours is missed
+EXACT = 2e10  # multiplications of an exact search: half a minute on two cores
+CANDIDATES = 30  # compared exactly for each document: with fewer a quarter of the neighbours is missed
+HEAVIEST = 10  # terms of a document, at the least, that propose candidates: so many more as a quarter of EXACT allows
 SAMPLE = 100  # documents whose true neighbours are looked up to estimate the recall
 
 
@@ -140,11 +143,7 @@ def _nearest_sparse(Y: sp.csr_array, p: int) -> tuple[np.ndarray, np.ndarray]:
     ask = min(n, p + 4)  # itself, p neighbours, and a margin in which most ties show
     Y = sp.csr_matrix(Y)
     top = sp_matmul_topn(Y, Y.T.tocsr(), top_n=ask, sort=True, n_threads=threads())
-    near = np.full((n, ask), -1, dtype=np.int64)
-    product = np.full((n, ask), -np.inf)
-    place = np.arange(top.nnz) - np.repeat(top.indptr[:-1], np.diff(top.indptr))
-    rows = np.repeat(np.arange(n), np.diff(top.indptr))
-    near[rows, place], product[rows, place] = top.indices, top.data
+    near, product = _columns(top, ask)
     product[near == np.arange(n)[:, None]] = -np.inf  # itself; among duplicates it need not come first
     product[product <= 0] = -np.inf
     near[~np.isfinite(product)] = -1
@@ -162,27 +161,25 @@ def _nearest_sparse(Y: sp.csr_array, p: int) -> tuple[np.ndarray, np.ndarray]:
     return near, np.where(near >= 0, product, 0.0)
 
 
+def _columns(top: sp.csr_matrix, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the numbers of each row stand, in order, and the numbers (−1 and −∞ where there are fewer than `most`)."""
+    near, values = np.full((top.shape[0], most), -1, dtype=np.int64), np.full((top.shape[0], most), -np.inf)
+    there = np.arange(most) < np.diff(top.indptr)[:, None]
+    near[there], values[there] = top.indices, top.data
+    return near, values
+
+
 def exact(Y: Matrix) -> bool:
     """Whether the rows are few enough to compare them all."""
     if not sp.issparse(Y):
-        return float(Y.shape[0]) ** 2 * Y.shape[1] <= 20 * EXACT  # dense products are that much faster
+        return float(Y.shape[0]) ** 2 * Y.shape[1] <= 25 * EXACT  # dense products are that much faster
     share = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
     return float(share @ share) <= EXACT
 
 
 def _nearest_roughly(Y: Matrix, p: int, squared_lengths: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`nearest`, but approximately."""
-    try:
-        from pynndescent import NNDescent
-    except ImportError:
-        raise FactScopeError(f"A graph of {Y.shape[0]} documents needs pynndescent: install it with “pip install pynndescent”.") from None
-    Z = _leading(Y) if Y.shape[1] > DIRECTIONS else np.asarray(Y.toarray() if sp.issparse(Y) else Y, dtype=np.float32)
-    metric = "euclidean" if squared_lengths is not None else "cosine"
-    Z[~Z.any(axis=1)] = 1e-6  # an empty document has no direction
-    ask = min(CANDIDATES, Y.shape[0] - 1) + 1
-    near = (
-        NNDescent(Z, metric=metric, n_neighbors=ask, random_state=0, n_jobs=threads(), low_memory=True).neighbor_graph[0].astype(np.int64)
-    )
+    near = _sharing_terms(Y) if sp.issparse(Y) and squared_lengths is None else _descent(Y, squared_lengths)
     product = _products_with(Y, near)
     closeness = product if squared_lengths is None else 2 * product - squared_lengths[near]
     closeness = np.where((near < 0) | (near == np.arange(len(near))[:, None]), -np.inf, np.round(closeness, DIGITS))
@@ -192,13 +189,40 @@ def _nearest_roughly(Y: Matrix, p: int, squared_lengths: np.ndarray | None) -> t
     return np.where(none, -1, near), np.where(none, 0.0, product)
 
 
-def _leading(Y: Matrix) -> np.ndarray:
-    """The rows in a few directions that hold most of them (a randomised singular value decomposition)."""
-    Yt = Y.T.tocsr() if sp.issparse(Y) else Y.T
-    A = np.random.default_rng(0).normal(size=(Y.shape[1], DIRECTIONS)).astype(Y.dtype)
-    for _ in range(2):
-        A = np.linalg.qr(times(Yt, times(Y, A)))[0]
-    return times(Y, A).astype(np.float32)
+def _sharing_terms(Y: sp.csr_array) -> np.ndarray:
+    """Candidates for each document: those that have most of its heaviest terms (−1 for none)."""
+    from sparse_dot_topn import sp_matmul_topn
+
+    from .compiled import places
+
+    place = np.empty(Y.nnz, dtype=np.int32)
+    _over_rows(Y.shape[0], partial(places, Y.indptr, Y.data, place))
+    share = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
+    cost = np.cumsum(np.bincount(place, weights=share[Y.indices]))
+    heaviest = max(HEAVIEST, int(np.searchsorted(cost, EXACT / 4)))
+    heavy = place < heaviest
+    pointer = np.concatenate([[0], np.cumsum(np.minimum(np.diff(Y.indptr), heaviest))])
+    asking = sp.csr_matrix((Y.data[heavy], Y.indices[heavy], pointer), shape=Y.shape)
+    ask = min(CANDIDATES + 1, Y.shape[0])
+    return _columns(sp_matmul_topn(asking, sp.csr_matrix(Y.T), top_n=ask, n_threads=threads()), ask)[0]
+
+
+def _descent(Y: Matrix, squared_lengths: np.ndarray | None) -> np.ndarray:
+    """Candidates for each document, by nearest neighbour descent."""
+    try:
+        from pynndescent import NNDescent
+    except ImportError:
+        raise FactScopeError(f"A graph of {Y.shape[0]} documents needs pynndescent: install it with “pip install pynndescent”.") from None
+    if sp.issparse(Y):
+        Z = sp.csr_matrix(Y, dtype=np.float32)
+        Z.sort_indices()
+    else:
+        Z = Y.astype(np.float32)
+        Z[~Z.any(axis=1)] = 1e-6  # an empty document has no direction
+    metric = "euclidean" if squared_lengths is not None else "cosine"
+    ask = min(CANDIDATES, Y.shape[0] - 1) + 1
+    found = NNDescent(Z, metric=metric, n_neighbors=ask, random_state=0, n_jobs=threads(), low_memory=True)
+    return found.neighbor_graph[0].astype(np.int64)
 
 
 def _products_with(Y: Matrix, near: np.ndarray) -> np.ndarray:
@@ -207,12 +231,16 @@ def _products_with(Y: Matrix, near: np.ndarray) -> np.ndarray:
     if sp.issparse(Y):
         from .compiled import pair_products
 
-        ends = np.linspace(0, len(near), threads() + 1).astype(int)
-        split([partial(pair_products, Y.indptr, Y.indices, Y.data, Y.shape[1], near, out, *ends[i : i + 2]) for i in range(len(ends) - 1)])
+        _over_rows(len(near), partial(pair_products, Y.indptr, Y.indices, Y.data, Y.shape[1], near, out))
         return out
     for rows in (slice(first, first + 1024) for first in range(0, len(near), 1024)):
         out[rows] = np.einsum("ij,ikj->ik", Y[rows], Y[near[rows]])
     return out
+
+
+def _over_rows(n: int, work: Callable[[int, int], None]) -> None:
+    """`work(first, last)` for all of n rows, by all threads."""
+    split([partial(work, first, last) for first, last in pairwise(np.linspace(0, n, threads() + 1).astype(int))])
 
 
 def recall(Y: Matrix, near: np.ndarray, product: np.ndarray, squared_lengths: np.ndarray | None) -> float:
