@@ -29,7 +29,7 @@ with suppress(OSError, AttributeError):  # only glibc has these
     C.mallopt(-8, 2)  # M_ARENA_MAX: two heaps for all threads instead of one for each, which keep what they once had
     # M_MMAP_THRESHOLD: pages' figures and answers get memory of their own, which goes back at once. Left alone, glibc raises the
     # threshold to 32 MB with the first large block it frees; they then lie on the heaps among small things that stay, and leave holes.
-    C.mallopt(-3, 128 * 1024)
+    C.mallopt(-3, 64 * 1024)
 
 
 async def answer(request: Request) -> JSONResponse:

@@ -6,10 +6,10 @@ concepts, the way there. The problem itself (graph, kernel) stays behind, and is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -25,6 +25,25 @@ from .result import Result
 from .study import Arrays, arrays_of, label_free
 
 SEEN = ("embedding", "basis")  # computed from the factors and the problem, and looked at by most pages
+
+
+class Steps(Sequence[dict[str, float]]):
+    """The history of a run, kept as one array a term: a dict a step takes ten times the memory, in small pieces that never go back."""
+
+    def __init__(self, terms: Arrays):
+        self.terms = terms
+
+    def __len__(self) -> int:
+        return len(next(iter(self.terms.values()), ()))
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, float]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, float] | list[dict[str, float]]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return {name: float(values[at]) for name, values in self.terms.items()}
 
 
 class Later(Problem):
@@ -104,16 +123,15 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
         )[0]  # fmt: skip
 
     parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
-    history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
     problem = Later(
         corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make,
         known=lambda: known_constraints(corpus, method, given, seed),
     )  # fmt: skip
     result = Result(
         corpus=corpus, problem=problem, algorithm=method, options=dict(options), factors=parts["factor "], labels=arrays["labels"],
-        history=history, stopped=about["stopped"], seconds=about["seconds"],
+        history=Steps(parts["term "]), stopped=about["stopped"], seconds=about["seconds"],
     )  # fmt: skip
-    result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()})
+    result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()}, terms=parts["term "])
     if "computed" in about:
         result.__dict__.update(about["computed"], warnings=tuple(about["computed"]["warnings"]))
     return result
@@ -124,11 +142,12 @@ def on(result: Result, corpus: Corpus) -> Result:
     if result.corpus is corpus:
         return result
     again = replace(result, corpus=corpus)
-    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "warnings", "label_free") if name in result.__dict__})
+    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, "terms", "warnings", "label_free") if name in result.__dict__})
     return again
 
 
 def weight(result: Result) -> int:
     """Bytes of memory a result keeps."""
-    arrays = [*result.factors.values(), *(v for v in result.__dict__.values() if isinstance(v, np.ndarray))]
-    return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(result.history)
+    arrays = [*result.factors.values(), *result.terms.values(), *(v for v in result.__dict__.values() if isinstance(v, np.ndarray))]
+    steps = 0 if isinstance(result.history, Steps) else 300 * len(result.history)
+    return sum({id(a): a.nbytes for a in arrays}.values()) + steps

@@ -296,6 +296,10 @@ def test_taken_apart_is_json_and_arrays_of_numbers() -> None:
         assert all(a.dtype.kind in "fiu" for a in arrays.values())
         again = put_together(corpus, key, told(method, 24, 3), about, arrays)
         np.testing.assert_array_equal(again.objective, result.objective)
+        assert list(again.history) == list(result.history)
+        assert again.history[-1] == result.history[-1]
+        assert again.history[1:] == result.history[1:]
+        assert weight(again) < weight(result)  # arrays instead of a dict a step
 
 
 # Spreadsheets, words, logs

@@ -48,6 +48,11 @@ class Made:
     def caption(self) -> str:
         return caption(self.source, self.material)
 
+    @property
+    def undrawn(self) -> Made:
+        """The same, to be drawn again where somebody saves it: what a page's fragments hold stays as long as its visitor."""
+        return replace(self)
+
     def seen_from(self, camera: Mapping[str, Any] | None) -> Made:
         """The same figure under the camera a person turned it to."""
         return self if not camera else replace(self, source=replace(self.source, view={**self.source.view, "camera": dict(camera)}))
@@ -120,7 +125,7 @@ def show(made: Made, key: str, **chart: Any) -> Any:
         st.caption(plain(error))
         return None
     event = st.plotly_chart(figure, key=key, **chart)
-    menu(made, key)
+    menu(made.undrawn, key)
     return event
 
 
@@ -133,7 +138,7 @@ def show_points(made: Made, key: str) -> int | None:
         return None
     assert figure is not None
     clicked = points.points(figure, key)
-    menu(made.seen_from(points.camera(key)), key)
+    menu(made.undrawn.seen_from(points.camera(key)), key)
     return clicked
 
 
@@ -154,7 +159,7 @@ def _saved(made: Made, key: str) -> None:
     style, name = report.style(), made.source.kind
     with st.container(horizontal=True, gap="small"):
         for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
-            data = partial(as_file, made.drawn, suffix, style, caption=made.caption)
+            data = partial(_file, made, suffix, style)
             download(words, data, f"{name}.{suffix}", key=f"{key}.{suffix}")
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,
@@ -164,6 +169,10 @@ def _saved(made: Made, key: str) -> None:
         report.add(made.source, made.drawn, made.caption, made.upload)
     if count := len(report.items()):
         st.caption(f"{count} in the report.")
+
+
+def _file(made: Made, suffix: str, style: Style) -> bytes:
+    return as_file(made.drawn, suffix, style, caption=made.caption)
 
 
 def style_picker(key: str) -> None:

@@ -32,7 +32,7 @@ PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
 FRAME = 0.3  # seconds between two pictures of a growing curve, where one person looks
 FEW = 2  # runs in line up to which a page waits and pictures follow each other fast
 REMEMBERED = 200  # results
-ROOM = 64e6  # bytes of all of them together; the store has the others
+ROOM = 24e6  # bytes of all of them together; the store has the others, some milliseconds away
 
 
 @dataclass(frozen=True, eq=False)
