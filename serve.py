@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from streamlit.runtime import get_instance
 
 from fact_core import log
 from fact_core.doctor import health
@@ -26,6 +27,9 @@ C: ctypes.CDLL | None = None
 with suppress(OSError, AttributeError):  # only glibc has these
     C = ctypes.CDLL("libc.so.6")
     C.mallopt(-8, 2)  # M_ARENA_MAX: two heaps for all threads instead of one for each, which keep what they once had
+    # M_MMAP_THRESHOLD: pages' figures and answers get memory of their own, which goes back at once. Left alone, glibc raises the
+    # threshold to 32 MB with the first large block it frees; they then lie on the heaps among small things that stay, and leave holes.
+    C.mallopt(-3, 64 * 1024)
 
 
 async def answer(request: Request) -> JSONResponse:
@@ -54,7 +58,14 @@ async def tidy() -> None:
 
     while True:
         await asyncio.sleep(TIDY)
+        forget()
         await run_in_threadpool(lambda: (gc.collect(), pyarrow.default_memory_pool().release_unused(), C and C.malloc_trim(0)))
+
+
+def forget() -> None:
+    """Let go of sessions that closed too long ago to be opened again: streamlit looks for them only when another one closes."""
+    with suppress(AttributeError):  # its names for them are its own
+        get_instance()._session_mgr._session_storage._cache.expire()  # type: ignore[attr-defined]
 
 
 def note(error: Exception) -> None:

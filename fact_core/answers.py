@@ -6,10 +6,10 @@ concepts, the way there. The problem itself (graph, kernel) stays behind, and is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -26,6 +26,25 @@ from .study import LABEL_FREE, Arrays, Run, arrays_of, label_free
 
 TOLD = ("warnings", "scores", "label_free")  # in words and numbers
 SEEN = ("embedding", "basis")  # computed from the factors and the problem, and looked at by most pages
+
+
+class Steps(Sequence[dict[str, float]]):
+    """The history of a run, kept as one array a term: a dict a step takes ten times the memory, in small pieces that never go back."""
+
+    def __init__(self, terms: Arrays):
+        self.terms = terms
+
+    def __len__(self) -> int:
+        return len(next(iter(self.terms.values()), ()))
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, float]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, float] | list[dict[str, float]]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return {name: float(values[at]) for name, values in self.terms.items()}
 
 
 class Later(Problem):
@@ -118,16 +137,15 @@ def put_together(corpus: Corpus, algorithm: str, settings: Mapping[str, Any], ab
         )[0]  # fmt: skip
 
     parts = {kind: {n.removeprefix(kind): a for n, a in arrays.items() if n.startswith(kind)} for kind in ("factor ", "term ")}
-    history = [dict(zip(parts["term "], map(float, step), strict=True)) for step in zip(*parts["term "].values(), strict=True)]
     problem = Later(
         corpus, k, options, has_graph=bool(method.needs & (Needs.GRAPH | Needs.SUPERVISION)), make=make, asked=(algorithm, dict(settings)),
         known=lambda: known_constraints(corpus, method, given, seed),
     )  # fmt: skip
     result = Result(
         corpus=corpus, problem=problem, algorithm=method, options=dict(options), factors=parts["factor "], labels=arrays["labels"],
-        history=history, stopped=about["stopped"], seconds=about["seconds"],
+        history=Steps(parts["term "]), stopped=about["stopped"], seconds=about["seconds"],
     )  # fmt: skip
-    result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()})
+    result.__dict__.update({name: arrays[where] for name, where in about.get("same", {}).items()}, terms=parts["term "])
     result.__dict__.update({name: tuple(said) if name == "warnings" else dict(said) for name, said in about.get("computed", {}).items()})
     return result
 
@@ -147,15 +165,16 @@ def on(result: Result, corpus: Corpus) -> Result:
     if result.corpus is corpus:
         return result
     again = replace(result, corpus=corpus)
-    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, *TOLD) if name in result.__dict__})
+    again.__dict__.update({name: result.__dict__[name] for name in (*SEEN, *TOLD, "terms") if name in result.__dict__})
     return again
 
 
 def weight(value: Any) -> int:
     """Bytes of memory a result keeps, or anything made of arrays."""
     if isinstance(value, Result):
-        arrays = [*value.factors.values(), *(v for v in value.__dict__.values() if isinstance(v, np.ndarray))]
-        return sum({id(a): a.nbytes for a in arrays}.values()) + 300 * len(value.history)
+        arrays = [*value.factors.values(), *value.terms.values(), *(v for v in value.__dict__.values() if isinstance(v, np.ndarray))]
+        steps = 0 if isinstance(value.history, Steps) else 300 * len(value.history)
+        return sum({id(a): a.nbytes for a in arrays}.values()) + steps
     if isinstance(value, np.ndarray):
         return value.nbytes
     if is_dataclass(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -38,7 +39,7 @@ class Result:
     options: dict[str, Any]  # kernel, weighting, graph, assign, seed, restarts, …: everything of `fit` but the parameters
     factors: Factors = field(repr=False)
     labels: np.ndarray = field(repr=False)  # the cluster of each document
-    history: list[dict[str, float]] = field(repr=False)
+    history: Sequence[dict[str, float]] = field(repr=False)  # the terms of the objective, step by step
     stopped: str  # "budget" | "tolerance" | "diverged" | "cancelled"
     seconds: float
 

@@ -7,11 +7,15 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +23,15 @@ import psutil
 import pytest
 import scipy.sparse as sp
 from corpus_files import TEXTS, image, reasons, zipped
+from streamlit.runtime import Runtime, RuntimeConfig
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.session_manager import SessionInfo
 from streamlit.testing.v1 import AppTest
 
 import fact_core as fc
+import serve
 from fact_core import doctor, limits, log, memory
 from fact_core.__main__ import main
 from fact_core.algorithms import algorithms
@@ -36,7 +46,7 @@ from fact_core.workers import Crew, Stopped
 from fact_core.workers import crew as crews
 from fact_core.workers.frames import send
 from tests.helpers import small_corpus, told
-from ui import session
+from ui import runs, session
 
 ROOT = Path(__file__).parent.parent
 APP = str(ROOT / "app.py")
@@ -141,6 +151,57 @@ def test_what_does_not_fit_is_told_with_what_would(monkeypatch: pytest.MonkeyPat
     with pytest.raises(fc.FactScopeError, match="principal components"):
         check_umap(5000)
     assert main(["run", "--corpus", "digits", "--algorithm", "lccf"]) == 2
+
+
+def test_results_are_remembered_up_to_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = fc.fit(small_corpus(), "nmf", n_clusters=3, max_iter=2)
+    monkeypatch.setattr(runs, "ROOM", 3.5 * weight(result))
+    remembered = runs.Memory()
+    for key in "abcd":
+        remembered.put(key, result)
+        remembered.get("a")  # looked at again and again
+    assert [key for key in "abcd" if remembered.get(key)] == ["a", "c", "d"]
+    monkeypatch.setattr(runs, "ROOM", 1)
+    remembered.put("e", result)  # even one that is too large is there for the page that asked for it
+    assert [key for key in "abcde" if remembered.get(key)] == ["e"]
+
+
+def test_sessions_too_old_to_be_opened_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    storage = MemorySessionStorage(ttl_seconds=120)
+    monkeypatch.setattr(storage._cache, "_timer", lambda: now[0])
+    monkeypatch.setattr(Runtime, "_instance", None)
+    Runtime(RuntimeConfig(APP, None, MemoryMediaFileStorage("/media"), MemoryUploadedFileManager("/upload"), session_storage=storage))
+
+    def closed(name: str) -> weakref.ref[Any]:
+        session: Any = type("Session", (), {"id": name})()
+        storage.save(SessionInfo(client=None, session=session))
+        return weakref.ref(session)
+
+    old = closed("old")
+    now[0] = 100
+    young = closed("young")
+    serve.forget()
+    assert old() is not None
+    now[0] = 130
+    serve.forget()
+    assert old() is None
+    assert young() is not None
+
+
+@pytest.mark.skipif(serve.C is None, reason="needs glibc")
+def test_what_a_page_takes_at_once_goes_back_at_once() -> None:
+    """A large block has a mapping of its own, also after a larger one was freed, with which glibc by itself stops doing that."""
+    script = """
+import ctypes, serve
+C, word = ctypes.CDLL("libc.so.6"), ctypes.sizeof(ctypes.c_size_t)
+C.malloc.restype, C.malloc.argtypes, C.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+C.free(C.malloc(30_000_000))
+head = ctypes.c_size_t.from_address(C.malloc(10_000_000) - word)
+print("its own" if head.value & 2 else "on the heap")
+"""
+    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout.split("\n")[-2] == "its own"
 
 
 # Workers
@@ -292,6 +353,10 @@ def test_taken_apart_is_json_and_arrays_of_numbers() -> None:
         assert all(a.dtype.kind in "fiu" for a in arrays.values())
         again = put_together(corpus, key, told(method, 24, 3), about, arrays)
         np.testing.assert_array_equal(again.objective, result.objective)
+        assert list(again.history) == list(result.history)
+        assert again.history[-1] == result.history[-1]
+        assert again.history[1:] == result.history[1:]
+        assert weight(again) < weight(result)  # arrays instead of a dict a step
 
 
 # Spreadsheets, words, logs

@@ -330,6 +330,7 @@ def test_what_a_page_shows_is_what_its_source_makes(name: str, monkeypatch: pyte
     app.run()
     assert not app.exception
     assert [m.source.kind for m in seen] == ["convergence", "confusion", "cluster-sizes"]
+    assert not any("drawn" in vars(m) for m in seen)  # fragments are held as long as their visitor is there: not their figures
     from fact_core.report.source import built
 
     for one in seen:

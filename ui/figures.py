@@ -16,7 +16,7 @@ import fact_core as fc
 from fact_core.corpus import Corpus
 from fact_core.figures.static import WIDTHS, Style
 from fact_core.report.captions import caption
-from fact_core.report.files import as_file
+from fact_core.report.files import Draw, as_file
 from fact_core.report.kinds import Drawn, Material
 from fact_core.report.source import Source, names_of
 from fact_core.selection import Evidence
@@ -47,6 +47,11 @@ class Made:
     @cached_property
     def caption(self) -> str:
         return caption(self.source, self.material)
+
+    @property
+    def undrawn(self) -> Made:
+        """The same, to be drawn again where somebody saves it: what a page's fragments hold stays as long as its visitor."""
+        return replace(self)
 
     def seen_from(self, camera: Mapping[str, Any] | None) -> Made:
         """The same figure under the camera a person turned it to."""
@@ -124,7 +129,7 @@ def show(made: Made, key: str, **chart: Any) -> Any:
         st.caption(plain(error))
         return None
     event = st.plotly_chart(figure, key=key, **chart)
-    menu(made, key)
+    menu(made.undrawn, key)
     return event
 
 
@@ -137,7 +142,7 @@ def show_points(made: Made, key: str) -> int | None:
         return None
     assert figure is not None
     clicked = points.points(figure, key)
-    menu(made.seen_from(points.camera(key)), key)
+    menu(made.undrawn.seen_from(points.camera(key)), key)
     return clicked
 
 
@@ -158,7 +163,7 @@ def _saved(made: Made, key: str) -> None:
     style, name = report.style(), made.source.kind
     with st.container(horizontal=True, gap="small"):
         for suffix, words in ({"csv": "CSV", "tex": "LaTeX", "html": "HTML"} if table else KINDS).items():
-            data = partial(as_file, made.drawn, suffix, style, caption=made.caption, draw=printer())
+            data = partial(_file, made, suffix, style, printer())
             download(words, data, f"{name}.{suffix}", key=f"{key}.{suffix}")
     pressed = st.button(
         "Add to report", key=f"{key}.add", icon=":material/add:", width="stretch", disabled=bool(made.why_not), help=made.why_not,
@@ -168,6 +173,10 @@ def _saved(made: Made, key: str) -> None:
         report.add(made.source, made.drawn, made.caption, made.upload)
     if count := len(report.items()):
         st.caption(f"{count} in the report.")
+
+
+def _file(made: Made, suffix: str, style: Style, draw: Draw) -> bytes:
+    return as_file(made.drawn, suffix, style, caption=made.caption, draw=draw)
 
 
 def style_picker(key: str) -> None:

@@ -34,7 +34,7 @@ PATIENCE = 1.0  # seconds a page waits for a run before it shows it growing
 FRAME = 0.3  # seconds between two pictures of a growing curve, where one person looks
 FEW = 2  # runs in line up to which a page waits and pictures follow each other fast
 REMEMBERED = 200  # answers
-ROOM = 96e6  # bytes of all of them together; the store has the runs
+ROOM = 32e6  # bytes of all of them together; the store has the runs, some milliseconds away
 STOPPED = "Stopped. Move a slider to start again."
 UMAP = "UMAP takes some seconds, most of them at its first use …"
 
