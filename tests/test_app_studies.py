@@ -186,6 +186,27 @@ def test_what_was_computed_before_is_not_computed_again(monkeypatch: pytest.Monk
     assert metric(opened(corpus="gaussians", method="nmf"), "Objective") == first
 
 
+def test_more_answers_than_memory_has_room_for_are_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ui.runs
+
+    opened()  # with its own runs out of the way
+    done: list[str] = []
+    crew, do = ui.runs.crew(), ui.runs.crew().do
+    monkeypatch.setattr(crew, "do", lambda errand, **watch: done.append(type(errand).__name__) or do(errand, **watch))
+    monkeypatch.setattr(ui.runs, "ROOM", 1.0)  # the latest answer only
+    monkeypatch.setattr(ui.runs, "PATIENCE", 0.0)
+    app = opened("compare", corpus="gaussians", **{"compare.seeds": "1", "compare.steps": "20"})
+    shown = lambda: any("agreement" in str(c.proto.id) for c in app.get("plotly_chart"))  # noqa: E731
+    for _ in range(60):
+        if shown():
+            break
+        time.sleep(0.3)
+        app.run()
+        assert not app.exception, app.exception
+    assert shown()
+    assert done.count("Fit") == 1 + 6  # Explore's and one of each method: none was done again
+
+
 def test_a_store_that_cannot_be_written_does_not_stop_anybody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("FACTSCOPE_HOME", str(tmp_path / "file" / "home"))

@@ -153,10 +153,14 @@ def obtain(page: str, errands: Sequence[Errand]) -> list[Any]:
     After Stop, what was finished is there, and the run that was stopped with the steps it had taken.
     """
     stopped: dict[str, fc.Result] = st.session_state.setdefault(f"stopped-{page}", {})
+    place = f"job-{page}"
+    job: Job | None = st.session_state.get(place)
+    mine = job.found if job is not None and job.wait(0) else {}  # there is not always room in memory for all of a page's answers
     found: dict[str, Any] = {}
     missing: dict[str, Errand] = {}
     for errand in errands:
-        value = remembered(errand)
+        value = mine.get(errand.key)
+        value = remembered(errand) if value is None else value
         value = stopped.get(errand.key) if value is None else value
         if value is None and isinstance(errand, Task):
             value = kept.recalled(errand)
@@ -166,17 +170,17 @@ def obtain(page: str, errands: Sequence[Errand]) -> list[Any]:
             missing[errand.key] = Complete(value)
         else:
             found[errand.key] = value
-    if missing:
-        place = f"job-{page}"
-        job: Job | None = st.session_state.get(place)
-        if job is None or list(job.errands) != list(missing):
-            if job is not None:
-                job.stop()
-            job = st.session_state[place] = Job(missing, kept.keeper([e for e in missing.values() if isinstance(e, Task)]))
+    asked = {errand.key for errand in errands}
+    if missing and (job is None or not missing.keys() <= job.errands.keys() <= asked):
+        if job is not None:
+            job.stop()
+        job = st.session_state[place] = Job(missing, kept.keeper([e for e in missing.values() if isinstance(e, Task)]))
+    if missing and job is not None:
         crowd = crew().waiting
         if not job.wait(PATIENCE if crowd <= FEW else PATIENCE / 4):
             st.fragment(_watch, run_every=FRAME * max(1, crowd / FEW))(place)
             st.stop()
+    if job is not None and job.errands.keys() <= asked and job.wait(0):
         del st.session_state[place]
         if job.error is not None:
             raise job.error
