@@ -29,7 +29,7 @@ SEEN = ("embedding", "basis")  # computed from the factors and the problem, and 
 
 
 class Steps(Sequence[dict[str, float]]):
-    """The history of a run, kept as one array a term: a dict a step takes ten times the memory, in small pieces that never go back."""
+    """The history of a run, kept as one array a term: a dict a step takes some ten times the memory, in small pieces."""
 
     def __init__(self, terms: Arrays):
         self.terms = terms

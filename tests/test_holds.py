@@ -288,10 +288,10 @@ def test_a_run_that_looks_at_no_clock_is_ended_all_the_same(crew: Crew, monkeypa
 
 def test_first_come_first_served_and_a_worker_that_has_grown_is_replaced(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, short, line = small_corpus(), {"n_clusters": 3, "max_iter": 3, "restarts": 1}, list[int]()
-    crew._line.append(somebody := object())  # who came first, and has not taken the idle worker yet
+    crew._lines[True].append(somebody := object())  # who came first, and has not taken the idle worker yet
     with pytest.raises(Stopped):
         crew.fit(corpus, "nmf", short, stopped=lambda: len(line) > 2, line=line.append)
-    crew._line.remove(somebody)
+    crew._lines[True].remove(somebody)
     assert line[0] == 2
     crew.fit(corpus, "nmf", short)
     pid = crew._idle[0].process.pid
