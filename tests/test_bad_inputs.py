@@ -52,7 +52,7 @@ SAID = {  # of what is refused for its own reason, and not because something els
     "HDF5 made of another file": ELSEWHERE, "enormous HDF5": "an array of more than 50 MB", "a password": "protected by a password",
     "a bomb": "more than 200 times its size", "a gzip bomb": "unpacks to more than 50 MB", "an absurd shape": TOO_WIDE,
     "an absurd size": TOO_WIDE, "enormous pictures": "more than the 50 million pixels", "too much together": "more than the 20 MB",
-    "too many together": "2001 files, more than the 2000", "a link": "no files that can be read",
+    "too many together": "These are 2001 files, more than the 2000", "a link": "no files that can be read",
     "paths that lead out": "no files that can be read", "archives inside": "no files that can be read",
 }  # fmt: skip
 

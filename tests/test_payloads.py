@@ -9,6 +9,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from math import cos, sin
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -18,7 +19,7 @@ import pytest
 import scipy.io
 from browser import ROOT, settle, visit
 from corpus_files import zipped
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, TimeoutError, expect
 
 import fact_core as fc
 
@@ -171,9 +172,9 @@ def test_every_page_and_field(page: Page, address: str) -> None:
     field(page, "Paste a text", "textarea")
     for concept in ("1", "2"):
         choose(page, "Concept", concept)
-        field(page, "Its name")
+        field(page, "Its name", said="**bold** :red[r] $x$ <b>")
     field(page, "Paste a text", "textarea", f"iron silver {RUNS}")
-    reads(page, f"· {RUNS}.")  # where it falls
+    reads(page, "· **bold** :red[r] $x$ <b>.")  # where it falls
     for title in ("Coordinates", "Sensitivity", "Choose k and λ", "Paper tables", "Learn", "History"):
         go(page, title)
         for label in {"Sensitivity": ["Values of λ"], "Choose k and λ": ["k to choose from"]}.get(title, []):
@@ -269,12 +270,14 @@ def test_under_the_pointer(visitor: Page) -> None:
     tab(visitor, "Map")
     visitor.locator(".factscope-points[data-drawn]").wait_for()
     visitor.wait_for_timeout(1000)
-    assert is_title(around(visitor, visitor.locator(".factscope-points")))
+    title = around(visitor, visitor.locator(".factscope-points"))
+    assert is_title(title)
     visitor.mouse.down()
     visitor.wait_for_timeout(250)
     visitor.mouse.up()
     expect(visitor.get_by_text("Document", exact=True)).to_be_visible()
     harmless(visitor)
+    assert title in visitor.get_by_test_id("stText").all_inner_texts()
     go(visitor, "Learn")
     visitor.get_by_text("Step through", exact=True).click()
     settle(visitor)
@@ -370,7 +373,8 @@ def test_a_named_run(page: Page, address: str) -> None:
 
     cells = page.locator("canvas td")  # what the table says to those who cannot see it
     for _ in range(20):
-        if cells.filter(has_text="gaussians").count():
+        with suppress(TimeoutError):
+            cells.get_by_text("gaussians").first.wait_for(state="attached", timeout=2_000)
             break
         page.reload()  # the run is kept a moment after it is shown
         harmless(page)
