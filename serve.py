@@ -19,11 +19,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit.runtime import get_instance
 
-from fact_core import log
+from fact_core import log, memory
 from fact_core.doctor import health
 
 TIDY = 60  # seconds between two times memory is given back
-C: ctypes.CDLL | None = None
 with suppress(OSError, AttributeError):  # only glibc has these
     C = ctypes.CDLL("libc.so.6")
     C.mallopt(-8, 2)  # M_ARENA_MAX: two heaps for all threads instead of one for each, which keep what they once had
@@ -56,10 +55,15 @@ async def tidy() -> None:
     """Give back, now and then, what closed sessions leave: many threads leave holes that are otherwise never returned to the system."""
     import pyarrow
 
+    def everything() -> None:
+        gc.collect()
+        pyarrow.default_memory_pool().release_unused()
+        memory.give_back()
+
     while True:
         await asyncio.sleep(TIDY)
         forget()
-        await run_in_threadpool(lambda: (gc.collect(), pyarrow.default_memory_pool().release_unused(), C and C.malloc_trim(0)))
+        await run_in_threadpool(everything)
 
 
 def forget() -> None:

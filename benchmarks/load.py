@@ -265,26 +265,27 @@ async def arrive(person: Visitor, i: int, visitors: int, seconds: float) -> None
 
 
 async def every_page(address: str) -> list[str]:
-    """Somebody who looks at every page on every corpus and saves figures, so that what is read and imported once is in memory."""
-    errors = []
-    for i, corpus in enumerate(CORPORA):
-        visitor = Visitor(address, i)
-        visitor.query = f"corpus={corpus}&method=lccf"
-        visitor.rng = random.Random(i)
-        async with websockets.connect(f"ws://{address}/_stcore/stream", subprotocols=["streamlit", "x"], max_size=None) as visitor.socket:  # type: ignore[list-item]
-            listening = asyncio.create_task(visitor.listen())
-            await visitor.act("open")
-            for page in PAGES:
-                visitor.page = page
-                await visitor.act("look")
-                await asyncio.sleep(1.5)
-                for kind in FILES if corpus == CORPORA[0] else [""]:
-                    await visitor.save(kind)
-            listening.cancel()
-            for timer in visitor.timers.values():
-                timer.cancel()
-        errors += visitor.errors
-    return errors
+    """One person for each corpus, all at once, who look at every page and save figures: what is read and imported once is then in memory,
+    in the server and in every worker."""
+    return [error for errors in await asyncio.gather(*(_every_page(address, corpus) for corpus in CORPORA)) for error in errors]
+
+
+async def _every_page(address: str, corpus: str) -> list[str]:
+    visitor = Visitor(address, CORPORA.index(corpus))
+    visitor.query = f"corpus={corpus}&method=lccf"
+    async with websockets.connect(f"ws://{address}/_stcore/stream", subprotocols=["streamlit", "x"], max_size=None) as visitor.socket:  # type: ignore[list-item]
+        listening = asyncio.create_task(visitor.listen())
+        await visitor.act("open")
+        for page in PAGES:
+            visitor.page = page
+            await visitor.act("look")
+            await asyncio.sleep(1.5)
+            for kind in FILES:
+                await visitor.save(kind)
+        listening.cancel()
+        for timer in visitor.timers.values():
+            timer.cancel()
+    return visitor.errors
 
 
 def main() -> None:

@@ -29,9 +29,9 @@ WINDOW = 20  # steps over which the relative change is compared with the toleran
 STACKED = 2**17  # numbers in the largest factor of a stack of starts: with more, a step no longer stays in the caches
 
 CALM = 6  # steps before the accelerated solver extrapolates: they choose the valley, and haste there chooses a poor one
-REPEATS = (8, 4)  # of a cheap update, in those steps and afterwards
-SPEED, FASTEST = 0.5, 3.0  # share of the last move that is added to it: at first, and at most
-FASTER, SLOWER = 1.1, 0.5  # how that share grows while the objective falls, and what is left of it when it rose
+REPEATS = (8, 3)  # of a cheap update, in those steps and afterwards
+SPEED, FASTEST = 1.0, 3.0  # share of the last move that is added to it: at first, and at most
+FASTER, SLOWER = 1.2, 0.5  # how that share grows while the objective falls, and what is left of it when it rose
 SHARES = (1, 0.5, 0.25, 0.125, 0)  # of a plain step, tried one after another when nothing else lowers the objective
 KEPT = 0.5  # of an entry, at least, when it is extrapolated: what multiplication brought near zero it hardly brings back
 

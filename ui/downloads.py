@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from mimetypes import guess_type
 from threading import Thread
 from typing import Any
@@ -21,14 +22,25 @@ def download(label: str, made: Callable[[], str | bytes], file: str, *, place: A
     """
     visitor, mime = get_script_run_ctx(), guess_type(file)[0] or "application/octet-stream"
 
-    def held() -> bytes:
+    def hold() -> bytes:
         data = made()
         data = data.encode() if isinstance(data, str) else data
-        files = get_instance().media_file_mgr
-        holding = Thread(target=files.add, args=(data, mime, f"download {label} {file}", file, True))
-        add_script_run_ctx(holding, visitor)
-        holding.start()
-        holding.join()
+        get_instance().media_file_mgr.add(data, mime, f"download {label} {file}", file, True)
         return data
 
+    def held() -> bytes:
+        """The file, made in the name of the visitor: the thread that asks for it has none."""
+        task = Future[bytes]()
+        thread = Thread(target=_carried_out, args=(task, hold), daemon=True)
+        add_script_run_ctx(thread, visitor)
+        thread.start()
+        return task.result()
+
     place.download_button(label, held, file, mime, on_click="ignore", **look)
+
+
+def _carried_out(task: Future[bytes], work: Callable[[], bytes]) -> None:
+    try:
+        task.set_result(work())
+    except Exception as error:  # raised where the file is waited for
+        task.set_exception(error)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from .. import log
+from .. import log, memory
 from ..corpus.model import Corpus, from_matrix
 from ..errors import FactScopeError
 from ..fit import fit
@@ -60,6 +60,7 @@ class Worker:
             except Exception as error:  # a mistake of ours: it is raised where the task came from
                 log.failure("worker.broke", error, do=about["do"])
                 said, found = {"say": "broke", "error": f"{type(error).__name__}: {error}"}, {}
+            memory.give_back()
             said |= {"task": about["task"], "memory": psutil.Process().memory_info().rss}
             self.unwanted.discard(about["task"])
             send(self.outbox, said, found)
