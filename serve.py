@@ -55,7 +55,10 @@ async def tidy() -> None:
     """Give back, now and then, what closed sessions leave: many threads leave holes that are otherwise never returned to the system."""
     import pyarrow
 
+    from ui import runs
+
     def everything() -> None:
+        runs.forget()
         gc.collect()
         pyarrow.default_memory_pool().release_unused()
         memory.give_back()

@@ -166,6 +166,20 @@ def test_results_are_remembered_up_to_so_many_bytes(monkeypatch: pytest.MonkeyPa
     assert [key for key in "abcde" if remembered.get(key)] == ["e"]
 
 
+def test_answers_nobody_asks_for_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(runs.time, "monotonic", lambda: now[0])
+    remembered = runs.Memory()
+    for key in ("looked at", "left alone"):
+        remembered.put(key, np.zeros(3))
+    now[0] = runs.IDLE - 1
+    remembered.get("looked at")
+    now[0] = runs.IDLE + 1
+    remembered.forget()
+    assert remembered.get("looked at") is not None
+    assert remembered.get("left alone") is None
+
+
 def test_sessions_too_old_to_be_opened_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     storage = MemorySessionStorage(ttl_seconds=120)

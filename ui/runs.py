@@ -35,6 +35,7 @@ FRAME = 0.3  # seconds between two pictures of a growing curve, where one person
 FEW = 2  # runs in line up to which a page waits and pictures follow each other fast
 REMEMBERED = 200  # answers
 ROOM = 32e6  # bytes of all of them together; the store has the runs, some milliseconds away
+IDLE = 120  # seconds after which an answer nobody asks for is forgotten, as long as Streamlit keeps a closed session
 STOPPED = "Stopped. Move a slider to start again."
 UMAP = "UMAP takes some seconds, most of them at its first use …"
 
@@ -103,15 +104,16 @@ def half(found: Any) -> bool:
 
 
 class Memory:
-    """The latest answers by key."""
+    """The latest answers by key, while somebody looks at them."""
 
     def __init__(self) -> None:
-        self._lock, self._found = threading.Lock(), OrderedDict[str, Any]()
+        self._lock, self._found, self._used = threading.Lock(), OrderedDict[str, Any](), dict[str, float]()
 
     def put(self, key: str, found: Any) -> None:
         with self._lock:
             self._found[key] = found
             self._found.move_to_end(key)
+            self._used[key] = time.monotonic()
             while len(self._found) > 1 and (len(self._found) > REMEMBERED or sum(map(weight, self._found.values())) > ROOM):
                 self._found.popitem(last=False)
 
@@ -119,7 +121,14 @@ class Memory:
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
+                self._used[key] = time.monotonic()
             return self._found.get(key)
+
+    def forget(self, idle: float = IDLE) -> None:
+        """Let go of what nobody has asked for in so many seconds."""
+        with self._lock:
+            self._used = {key: at for key, at in self._used.items() if key in self._found and time.monotonic() - at < idle}
+            self._found = OrderedDict((key, found) for key, found in self._found.items() if key in self._used)
 
 
 @st.cache_resource(show_spinner=False)
@@ -256,6 +265,10 @@ def remembered(errand: Errand) -> Any:
     """What an errand found, if that is still in memory."""
     found = _memory().get(errand.key)
     return on(found, errand.corpus) if isinstance(found, fc.Result) and errand.corpus is not None else found
+
+
+def forget() -> None:
+    _memory().forget()
 
 
 def remember(task: Task, result: fc.Result) -> None:
