@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -322,8 +323,9 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
         fc.fit(small_corpus(), "cf", engine="dask")
 
 
-def test_workers_without_the_library(tmp_path: Path) -> None:
+def test_workers_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # a page that ran here before would be run in the worker, too
     (tmp_path / "fact_core.py").write_text("raise ModuleNotFoundError('fact_core')")
     worker = {"cls": distributed.Nanny, "options": {"nthreads": 1, "env": {"PYTHONPATH": str(tmp_path)}, "config": {}}}
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0", "host": "127.0.0.1"}}
