@@ -23,6 +23,7 @@ from fact_core import log, memory
 from fact_core.doctor import health
 
 TIDY = 60  # seconds between two times memory is given back
+C: ctypes.CDLL | None = None
 with suppress(OSError, AttributeError):  # only glibc has these
     C = ctypes.CDLL("libc.so.6")
     C.mallopt(-8, 2)  # M_ARENA_MAX: two heaps for all threads instead of one for each, which keep what they once had

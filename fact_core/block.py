@@ -82,7 +82,7 @@ class Block:
     async def run(self, calls: bytes, own: dict[int | str, Any], wanted: list[int]) -> dict[int, Any]:
         """Carry out the (pickled) calls; `own` are values of this worker alone."""
         self.values |= {name: a.copy() if isinstance(a, np.ndarray) else a for name, a in own.items()}  # what a message holds is read-only
-        left: list[Call] = pickle.loads(calls)
+        left: list[Call] = pickle.loads(calls)  # from our own client, which may run anything here anyway: that is what Dask is for
         while left or self.waiting:
             left = await asyncio.to_thread(self._work, left)
             if self.waiting:
